@@ -1,0 +1,387 @@
+//! Tables: Parquet files whose bytes are a function of their rows alone.
+//!
+//! The same rows give the same bytes on every run, thread count and machine: all settings of the writer are fixed here,
+//! every column is written from one batch sequence cut at fixed row counts, the `created_by` field holds our own format
+//! name instead of the library's version, and no time or host enters the metadata. An upgrade of the Parquet library may
+//! change the bytes it writes; such an upgrade is a bump of the code version of every stage that writes tables.
+//!
+//! A table carries its schema's name and version in the file's key-value metadata and is refused under another one.
+
+use std::sync::Arc;
+
+use arrow::array::{
+    Array, ArrayRef, BinaryArray, BooleanArray, Float64Array, Float64Builder, Int64Array, Int64Builder, ListArray,
+    ListBuilder, RecordBatch, StringArray, StringBuilder,
+};
+use arrow::datatypes::{DataType, Field, Schema};
+use arrow::error::ArrowError;
+use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
+
+/// Rows written at a time; part of what fixes the bytes.
+const BATCH_ROWS: usize = 1024;
+/// Rows per row group; part of what fixes the bytes.
+const ROW_GROUP_ROWS: usize = 8192;
+const CREATED_BY: &str = "ragstage table format 1";
+const SCHEMA_KEY: &str = "ragstage.schema";
+
+/// A table that could not be written or read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TableError {
+    /// The Parquet library refused.
+    #[error("parquet: {0}")]
+    Parquet(#[from] ParquetError),
+    /// The Arrow library refused.
+    #[error("arrow: {0}")]
+    Arrow(#[from] ArrowError),
+    /// The file is a table of another kind or version.
+    #[error("expected a table of schema {expected}, found {found}")]
+    Schema {
+        /// Name and version that were asked for.
+        expected: String,
+        /// Name and version in the file.
+        found: String,
+    },
+    /// A column is missing or has another type.
+    #[error("expected a column {column} of {expected}, found {found}")]
+    Column {
+        /// The column's name.
+        column: String,
+        /// The type that was asked for.
+        expected: &'static str,
+        /// What the file has.
+        found: String,
+    },
+    /// A null where the schema has none.
+    #[error("column {column} holds a null in row {row}")]
+    Null {
+        /// The column's name.
+        column: String,
+        /// The row, from 0.
+        row: usize,
+    },
+}
+
+/// Collects columns and writes them as one Parquet file.
+pub struct TableWriter {
+    schema: String,
+    fields: Vec<Field>,
+    columns: Vec<ArrayRef>,
+}
+
+impl TableWriter {
+    /// An empty table of schema `name`, version `version`.
+    pub fn new(name: &str, version: u32) -> Self {
+        TableWriter { schema: format!("{name}-v{version}"), fields: Vec::new(), columns: Vec::new() }
+    }
+
+    fn push(&mut self, name: &str, nullable: bool, array: ArrayRef) {
+        self.fields.push(Field::new(name, array.data_type().clone(), nullable));
+        self.columns.push(array);
+    }
+
+    /// A column of texts.
+    pub fn text<'a>(&mut self, name: &str, values: impl IntoIterator<Item = &'a str>) {
+        self.push(name, false, Arc::new(StringArray::from_iter_values(values)));
+    }
+
+    /// A column of optional texts.
+    pub fn opt_text<'a>(&mut self, name: &str, values: impl IntoIterator<Item = Option<&'a str>>) {
+        self.push(name, true, Arc::new(values.into_iter().collect::<StringArray>()));
+    }
+
+    /// A column of optional byte strings.
+    pub fn opt_binary<'a>(&mut self, name: &str, values: impl IntoIterator<Item = Option<&'a [u8]>>) {
+        self.push(name, true, Arc::new(values.into_iter().collect::<BinaryArray>()));
+    }
+
+    /// A column of whole numbers.
+    pub fn int(&mut self, name: &str, values: impl IntoIterator<Item = i64>) {
+        self.push(name, false, Arc::new(Int64Array::from_iter_values(values)));
+    }
+
+    /// A column of optional whole numbers.
+    pub fn opt_int(&mut self, name: &str, values: impl IntoIterator<Item = Option<i64>>) {
+        self.push(name, true, Arc::new(values.into_iter().collect::<Int64Array>()));
+    }
+
+    /// A column of optional numbers.
+    pub fn opt_float(&mut self, name: &str, values: impl IntoIterator<Item = Option<f64>>) {
+        self.push(name, true, Arc::new(values.into_iter().collect::<Float64Array>()));
+    }
+
+    /// A column of optional truth values.
+    pub fn opt_bool(&mut self, name: &str, values: impl IntoIterator<Item = Option<bool>>) {
+        self.push(name, true, Arc::new(values.into_iter().collect::<BooleanArray>()));
+    }
+
+    /// A column of lists of texts.
+    pub fn text_list<'a, L>(&mut self, name: &str, values: impl IntoIterator<Item = L>)
+    where
+        L: IntoIterator<Item = &'a str>,
+    {
+        let mut builder = ListBuilder::new(StringBuilder::new());
+        for list in values {
+            for value in list {
+                builder.values().append_value(value);
+            }
+            builder.append(true);
+        }
+        self.push(name, false, Arc::new(builder.finish()));
+    }
+
+    /// A column of lists of whole numbers.
+    pub fn int_list<L>(&mut self, name: &str, values: impl IntoIterator<Item = L>)
+    where
+        L: IntoIterator<Item = i64>,
+    {
+        let mut builder = ListBuilder::new(Int64Builder::new());
+        for list in values {
+            for value in list {
+                builder.values().append_value(value);
+            }
+            builder.append(true);
+        }
+        self.push(name, false, Arc::new(builder.finish()));
+    }
+
+    /// A column of lists of optional numbers.
+    pub fn float_list<L>(&mut self, name: &str, values: impl IntoIterator<Item = L>)
+    where
+        L: IntoIterator<Item = Option<f64>>,
+    {
+        let mut builder = ListBuilder::new(Float64Builder::new());
+        for list in values {
+            for value in list {
+                builder.values().append_option(value);
+            }
+            builder.append(true);
+        }
+        self.push(name, false, Arc::new(builder.finish()));
+    }
+
+    /// The bytes of the Parquet file.
+    ///
+    /// # Errors
+    /// When the columns differ in length, or the libraries refuse.
+    pub fn finish(self) -> Result<Vec<u8>, TableError> {
+        let schema = Arc::new(Schema::new(self.fields));
+        let properties = WriterProperties::builder()
+            .set_writer_version(WriterVersion::PARQUET_2_0)
+            .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
+            .set_created_by(CREATED_BY.to_string())
+            .set_statistics_enabled(EnabledStatistics::Chunk)
+            .set_write_batch_size(BATCH_ROWS)
+            .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
+            .set_key_value_metadata(Some(vec![KeyValue::new(SCHEMA_KEY.to_string(), self.schema)]))
+            .build();
+        let batch = RecordBatch::try_new(schema.clone(), self.columns)?;
+        let mut writer = ArrowWriter::try_new(Vec::new(), schema, Some(properties))?;
+        let mut start = 0;
+        while start < batch.num_rows() {
+            let rows = BATCH_ROWS.min(batch.num_rows() - start);
+            writer.write(&batch.slice(start, rows))?;
+            start += rows;
+        }
+        Ok(writer.into_inner()?)
+    }
+}
+
+/// A table in memory.
+pub struct TableReader {
+    schema: Arc<Schema>,
+    batches: Vec<RecordBatch>,
+    rows: usize,
+}
+
+impl TableReader {
+    /// Reads the Parquet file `bytes` as a table of schema `name`, version `version`.
+    ///
+    /// # Errors
+    /// When the bytes are not Parquet or carry another schema.
+    pub fn open(bytes: Vec<u8>, name: &str, version: u32) -> Result<Self, TableError> {
+        let builder = ParquetRecordBatchReaderBuilder::try_new(bytes_of(bytes))?;
+        let expected = format!("{name}-v{version}");
+        let found = builder
+            .metadata()
+            .file_metadata()
+            .key_value_metadata()
+            .and_then(|pairs| pairs.iter().find(|pair| pair.key == SCHEMA_KEY))
+            .and_then(|pair| pair.value.clone())
+            .unwrap_or_else(|| "a file without one".to_string());
+        if found != expected {
+            return Err(TableError::Schema { expected, found });
+        }
+        let schema = builder.schema().clone();
+        let batches = builder.with_batch_size(ROW_GROUP_ROWS).build()?.collect::<Result<Vec<_>, _>>()?;
+        let rows = batches.iter().map(RecordBatch::num_rows).sum();
+        Ok(TableReader { schema, batches, rows })
+    }
+
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    fn each<A: Array + 'static>(
+        &self,
+        name: &str,
+        expected: &'static str,
+        mut visit: impl FnMut(&A),
+    ) -> Result<(), TableError> {
+        let missing = |found: String| TableError::Column { column: name.to_string(), expected, found };
+        let index = self.schema.index_of(name).map_err(|_| missing("no such column".to_string()))?;
+        for batch in &self.batches {
+            let column = batch.column(index);
+            match column.as_any().downcast_ref::<A>() {
+                Some(array) => visit(array),
+                None => return Err(missing(column.data_type().to_string())),
+            }
+        }
+        Ok(())
+    }
+
+    fn all<T>(name: &str, values: Vec<Option<T>>) -> Result<Vec<T>, TableError> {
+        values
+            .into_iter()
+            .enumerate()
+            .map(|(row, value)| value.ok_or_else(|| TableError::Null { column: name.to_string(), row }))
+            .collect()
+    }
+
+    /// A column of texts.
+    pub fn text(&self, name: &str) -> Result<Vec<String>, TableError> {
+        Self::all(name, self.opt_text(name)?)
+    }
+
+    /// A column of optional texts.
+    pub fn opt_text(&self, name: &str) -> Result<Vec<Option<String>>, TableError> {
+        let mut values = Vec::with_capacity(self.rows);
+        self.each::<StringArray>(name, "text", |a| values.extend(a.iter().map(|v| v.map(str::to_string))))?;
+        Ok(values)
+    }
+
+    /// A column of optional byte strings.
+    pub fn opt_binary(&self, name: &str) -> Result<Vec<Option<Vec<u8>>>, TableError> {
+        let mut values = Vec::with_capacity(self.rows);
+        self.each::<BinaryArray>(name, "bytes", |a| values.extend(a.iter().map(|v| v.map(<[u8]>::to_vec))))?;
+        Ok(values)
+    }
+
+    /// A column of whole numbers.
+    pub fn int(&self, name: &str) -> Result<Vec<i64>, TableError> {
+        Self::all(name, self.opt_int(name)?)
+    }
+
+    /// A column of optional whole numbers.
+    pub fn opt_int(&self, name: &str) -> Result<Vec<Option<i64>>, TableError> {
+        let mut values = Vec::with_capacity(self.rows);
+        self.each::<Int64Array>(name, "whole numbers", |a| values.extend(a.iter()))?;
+        Ok(values)
+    }
+
+    /// A column of optional numbers.
+    pub fn opt_float(&self, name: &str) -> Result<Vec<Option<f64>>, TableError> {
+        let mut values = Vec::with_capacity(self.rows);
+        self.each::<Float64Array>(name, "numbers", |a| values.extend(a.iter()))?;
+        Ok(values)
+    }
+
+    /// A column of optional truth values.
+    pub fn opt_bool(&self, name: &str) -> Result<Vec<Option<bool>>, TableError> {
+        let mut values = Vec::with_capacity(self.rows);
+        self.each::<BooleanArray>(name, "truth values", |a| values.extend(a.iter()))?;
+        Ok(values)
+    }
+
+    fn lists<A: Array + 'static, T>(
+        &self,
+        name: &str,
+        expected: &'static str,
+        read: impl Fn(&A, usize) -> T,
+    ) -> Result<Vec<Vec<T>>, TableError> {
+        let mut lists = Vec::with_capacity(self.rows);
+        let mut wrong: Option<DataType> = None;
+        self.each::<ListArray>(name, expected, |a| match a.values().as_any().downcast_ref::<A>() {
+            Some(values) => {
+                let offsets = a.value_offsets();
+                lists.extend(
+                    offsets
+                        .windows(2)
+                        .map(|pair| (pair[0] as usize..pair[1] as usize).map(|i| read(values, i)).collect::<Vec<T>>()),
+                );
+            }
+            None => wrong = Some(a.data_type().clone()),
+        })?;
+        match wrong {
+            Some(found) => Err(TableError::Column { column: name.to_string(), expected, found: found.to_string() }),
+            None => Ok(lists),
+        }
+    }
+
+    /// A column of lists of texts.
+    pub fn text_list(&self, name: &str) -> Result<Vec<Vec<String>>, TableError> {
+        self.lists::<StringArray, _>(name, "lists of text", |a, i| a.value(i).to_string())
+    }
+
+    /// A column of lists of whole numbers.
+    pub fn int_list(&self, name: &str) -> Result<Vec<Vec<i64>>, TableError> {
+        self.lists::<Int64Array, _>(name, "lists of whole numbers", |a, i| a.value(i))
+    }
+
+    /// A column of lists of optional numbers.
+    pub fn float_list(&self, name: &str) -> Result<Vec<Vec<Option<f64>>>, TableError> {
+        self.lists::<Float64Array, _>(name, "lists of numbers", |a, i| a.is_valid(i).then(|| a.value(i)))
+    }
+}
+
+fn bytes_of(bytes: Vec<u8>) -> bytes::Bytes {
+    bytes::Bytes::from(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(rows: usize) -> Vec<u8> {
+        let texts: Vec<String> = (0..rows).map(|i| format!("row {i}")).collect();
+        let mut writer = TableWriter::new("example", 1);
+        writer.text("id", texts.iter().map(String::as_str));
+        writer.opt_float("score", (0..rows).map(|i| (i % 3 != 0).then_some(i as f64 / 7.0)));
+        writer.text_list("words", texts.iter().map(|t| t.split(' ')));
+        writer.float_list("scores", (0..rows).map(|i| (0..i % 4).map(|j| Some(j as f64))));
+        writer.int_list("pages", (0..rows).map(|i| (0..i % 2).map(|j| j as i64)));
+        writer.finish().expect("write")
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let reader = TableReader::open(table(20_000), "example", 1).expect("open");
+        assert_eq!(reader.rows(), 20_000);
+        assert_eq!(reader.text("id").expect("id")[19_999], "row 19999");
+        assert_eq!(reader.opt_float("score").expect("score")[..2], [None, Some(1.0 / 7.0)]);
+        assert_eq!(reader.text_list("words").expect("words")[7], ["row", "7"]);
+        assert_eq!(reader.float_list("scores").expect("scores")[9003], [Some(0.0), Some(1.0), Some(2.0)]);
+        assert_eq!(reader.int_list("pages").expect("pages")[8193], [0]);
+    }
+
+    #[test]
+    fn same_rows_same_bytes() {
+        assert_eq!(table(3000), table(3000));
+        let created_by = b"ragstage table format 1";
+        assert!(table(3).windows(created_by.len()).any(|window| window == created_by));
+    }
+
+    #[test]
+    fn other_tables_are_refused() {
+        assert!(matches!(TableReader::open(table(1), "example", 2), Err(TableError::Schema { .. })));
+        assert!(TableReader::open(b"no parquet".to_vec(), "example", 1).is_err());
+        let reader = TableReader::open(table(1), "example", 1).expect("open");
+        assert!(matches!(reader.text("score"), Err(TableError::Column { .. })));
+    }
+}

@@ -1,0 +1,83 @@
+//! `answers`: what was answered for each case of a unit in one query mode.
+
+use ragstage_cache::table::{TableReader, TableWriter};
+use serde::{Deserialize, Serialize};
+
+use super::json::{Json, parse_map, to_json};
+use crate::contract::Artifact;
+use crate::error::{DecodeError, RowError};
+
+/// A citation of a result in an answer (spec/heta 1, QueryCitation).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Citation {
+    /// `citation_1`, ...
+    pub id: String,
+    /// The cited hit's id.
+    #[serde(default)]
+    pub result_id: Option<String>,
+    /// Where the cited hit is from.
+    #[serde(default)]
+    pub source: Json,
+    /// The cited passage.
+    #[serde(default)]
+    pub text: Option<String>,
+}
+
+/// The answer to one case, or the reason why there is none. This is the value that the row cache keeps (as JSON, without
+/// `case_id` and `error`).
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Answer {
+    /// The case.
+    #[serde(skip)]
+    pub case_id: String,
+    /// The answer; `None` where the system declined to give one. May be empty.
+    pub text: Option<String>,
+    /// What it rests on.
+    #[serde(default)]
+    pub citations: Vec<Citation>,
+    /// Why the case failed; then there is no answer.
+    #[serde(skip)]
+    pub error: Option<RowError>,
+}
+
+/// The table of answers, in case order.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Answers {
+    /// The rows.
+    pub rows: Vec<Answer>,
+}
+
+const NAME: &str = "answers";
+const VERSION: u32 = 1;
+
+impl Artifact for Answers {
+    fn encode(&self) -> Result<Vec<u8>, DecodeError> {
+        let rows = &self.rows;
+        let citations = rows.iter().map(|row| to_json(&row.citations)).collect::<Result<Vec<_>, _>>()?;
+        let errors =
+            rows.iter().map(|row| row.error.as_ref().map(to_json).transpose()).collect::<Result<Vec<_>, _>>()?;
+        let mut table = TableWriter::new(NAME, VERSION);
+        table.text("case_id", rows.iter().map(|row| row.case_id.as_str()));
+        table.opt_text("answer", rows.iter().map(|row| row.text.as_deref()));
+        table.text("citations", citations.iter().map(String::as_str));
+        table.opt_text("error", errors.iter().map(Option::as_deref));
+        Ok(table.finish()?)
+    }
+
+    fn decode(bytes: Vec<u8>) -> Result<Self, DecodeError> {
+        let table = TableReader::open(bytes, NAME, VERSION)?;
+        let mut texts = table.opt_text("answer")?.into_iter();
+        let citations = table.text("citations")?;
+        let errors = table.opt_text("error")?;
+        let mut rows = Vec::with_capacity(table.rows());
+        for (i, case_id) in table.text("case_id")?.into_iter().enumerate() {
+            rows.push(Answer {
+                case_id,
+                text: texts.next().flatten(),
+                citations: parse_map(&citations[i])?,
+                error: errors[i].as_deref().map(parse_map).transpose()?,
+            });
+        }
+        Ok(Answers { rows })
+    }
+}

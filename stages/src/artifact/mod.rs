@@ -1,0 +1,28 @@
+//! The artifacts that stages hand to each other: one file per type, each with its rows and its Parquet or JSON form.
+//!
+//! Every table has a schema name and version; a change of columns is a new version and a bump of the code version of the
+//! step that writes it. Nested values of open shape (metadata, locators) are compact JSON text with sorted keys.
+
+mod answers;
+mod chunks;
+mod documents;
+mod gold;
+mod json;
+mod observations;
+mod parsed;
+mod queries;
+mod results;
+mod scores;
+mod units;
+
+pub use answers::{Answer, Answers, Citation};
+pub use chunks::{Chunk, Chunks};
+pub use documents::{Document, Documents};
+pub use gold::{Evidence, Gold, Golds};
+pub use json::{Json, parse_map, to_json};
+pub use observations::{Observation, Observations};
+pub use parsed::{Heading, Page, ParsedDocument, ParsedDocuments};
+pub use queries::{Queries, Query};
+pub use results::{Hit, Results, Retrieved};
+pub use scores::{Score, ScoreState, ScoreValue, Scores};
+pub use units::{BenchmarkInfo, Unit, UnitRows, Units};

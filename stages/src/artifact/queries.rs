@@ -1,0 +1,50 @@
+//! `queries`: what is asked. Holds nothing of the gold, so that a corrected answer makes no query stale.
+
+use ragstage_cache::table::{TableReader, TableWriter};
+
+use crate::contract::Artifact;
+use crate::error::DecodeError;
+
+/// One query.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Query {
+    /// Unique within the benchmark.
+    pub case_id: String,
+    /// The question, trimmed.
+    pub text: String,
+    /// The slice that reports break scores down by.
+    pub category: Option<String>,
+}
+
+/// The table of queries, in case order.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Queries {
+    /// The rows.
+    pub rows: Vec<Query>,
+}
+
+const NAME: &str = "queries";
+const VERSION: u32 = 1;
+
+impl Artifact for Queries {
+    fn encode(&self) -> Result<Vec<u8>, DecodeError> {
+        let mut table = TableWriter::new(NAME, VERSION);
+        table.text("case_id", self.rows.iter().map(|row| row.case_id.as_str()));
+        table.text("text", self.rows.iter().map(|row| row.text.as_str()));
+        table.opt_text("category", self.rows.iter().map(|row| row.category.as_deref()));
+        Ok(table.finish()?)
+    }
+
+    fn decode(bytes: Vec<u8>) -> Result<Self, DecodeError> {
+        let table = TableReader::open(bytes, NAME, VERSION)?;
+        let ids = table.text("case_id")?.into_iter();
+        let texts = table.text("text")?.into_iter();
+        let categories = table.opt_text("category")?.into_iter();
+        let rows = ids
+            .zip(texts)
+            .zip(categories)
+            .map(|((case_id, text), category)| Query { case_id, text, category })
+            .collect();
+        Ok(Queries { rows })
+    }
+}

@@ -1,0 +1,150 @@
+//! `results`: what one query mode found for each case of a unit.
+
+use ragstage_cache::Digest;
+use ragstage_cache::table::{TableReader, TableWriter};
+use serde::{Deserialize, Serialize};
+
+use super::answers::Answer;
+use super::json::{Json, parse_map, to_json};
+use crate::contract::Artifact;
+use crate::error::{DecodeError, RowError};
+
+/// One result (spec/heta 1, QueryResult).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Hit {
+    /// Chunk id, or the system's own id.
+    pub id: String,
+    /// The passage.
+    pub text: String,
+    /// The ranking score; higher is better.
+    #[serde(default)]
+    pub score: Option<f64>,
+    /// `chunk` for passages.
+    #[serde(default = "chunk_kind")]
+    pub kind: String,
+    /// Where it is from: `document_id`, `source_key`, `name`, `page_index`, `start`, `end`, ...
+    #[serde(default)]
+    pub source: Json,
+    /// Anything else.
+    #[serde(default)]
+    pub metadata: Json,
+}
+
+fn chunk_kind() -> String {
+    "chunk".to_string()
+}
+
+/// The results of one case, or the reason why there are none. This is the value that the row cache keeps (as JSON,
+/// without `case_id` and `error`).
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Retrieved {
+    /// The case.
+    #[serde(skip)]
+    pub case_id: String,
+    /// The hits, best first.
+    pub results: Vec<Hit>,
+    /// The answer, where the system under test gives one along with the results.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<Answer>,
+    /// Anything else the mode says of the case.
+    #[serde(default)]
+    pub metadata: Json,
+    /// Why the case failed; then there are no hits.
+    #[serde(skip)]
+    pub error: Option<RowError>,
+}
+
+impl Retrieved {
+    /// The row's value, as the row cache keeps it.
+    ///
+    /// # Errors
+    /// Only through a fault of ours.
+    pub fn value(&self) -> Result<Vec<u8>, DecodeError> {
+        Ok(serde_json::to_vec(self)?)
+    }
+
+    /// Digest of the value: what later stages depend on.
+    ///
+    /// # Errors
+    /// Only through a fault of ours.
+    pub fn digest(&self) -> Result<Digest, DecodeError> {
+        Ok(Digest::of(&self.value()?))
+    }
+}
+
+/// The table of results, in case order.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Results {
+    /// The rows.
+    pub rows: Vec<Retrieved>,
+}
+
+const NAME: &str = "results";
+const VERSION: u32 = 1;
+
+impl Artifact for Results {
+    fn encode(&self) -> Result<Vec<u8>, DecodeError> {
+        let rows = &self.rows;
+        let mut sources = Vec::with_capacity(rows.len());
+        let mut hit_metadata = Vec::with_capacity(rows.len());
+        let mut answers = Vec::with_capacity(rows.len());
+        let mut metadata = Vec::with_capacity(rows.len());
+        let mut errors = Vec::with_capacity(rows.len());
+        for row in rows {
+            sources.push(row.results.iter().map(|hit| to_json(&hit.source)).collect::<Result<Vec<_>, _>>()?);
+            hit_metadata.push(row.results.iter().map(|hit| to_json(&hit.metadata)).collect::<Result<Vec<_>, _>>()?);
+            answers.push(row.answer.as_ref().map(to_json).transpose()?);
+            metadata.push(to_json(&row.metadata)?);
+            errors.push(row.error.as_ref().map(to_json).transpose()?);
+        }
+        let mut table = TableWriter::new(NAME, VERSION);
+        table.text("case_id", rows.iter().map(|row| row.case_id.as_str()));
+        table.text_list("id", rows.iter().map(|row| row.results.iter().map(|hit| hit.id.as_str())));
+        table.text_list("text", rows.iter().map(|row| row.results.iter().map(|hit| hit.text.as_str())));
+        table.float_list("score", rows.iter().map(|row| row.results.iter().map(|hit| hit.score)));
+        table.text_list("kind", rows.iter().map(|row| row.results.iter().map(|hit| hit.kind.as_str())));
+        table.text_list("source", sources.iter().map(|list| list.iter().map(String::as_str)));
+        table.text_list("hit_metadata", hit_metadata.iter().map(|list| list.iter().map(String::as_str)));
+        table.opt_text("answer", answers.iter().map(Option::as_deref));
+        table.text("metadata", metadata.iter().map(String::as_str));
+        table.opt_text("error", errors.iter().map(Option::as_deref));
+        Ok(table.finish()?)
+    }
+
+    fn decode(bytes: Vec<u8>) -> Result<Self, DecodeError> {
+        let table = TableReader::open(bytes, NAME, VERSION)?;
+        let mut ids = table.text_list("id")?.into_iter();
+        let mut texts = table.text_list("text")?.into_iter();
+        let scores = table.float_list("score")?;
+        let mut kinds = table.text_list("kind")?.into_iter();
+        let sources = table.text_list("source")?;
+        let hit_metadata = table.text_list("hit_metadata")?;
+        let answers = table.opt_text("answer")?;
+        let metadata = table.text("metadata")?;
+        let errors = table.opt_text("error")?;
+        let mut rows = Vec::with_capacity(table.rows());
+        for (i, case_id) in table.text("case_id")?.into_iter().enumerate() {
+            let (row_ids, row_texts, row_kinds) =
+                (ids.next().unwrap_or_default(), texts.next().unwrap_or_default(), kinds.next().unwrap_or_default());
+            let mut results = Vec::with_capacity(row_ids.len());
+            for (j, ((id, text), kind)) in row_ids.into_iter().zip(row_texts).zip(row_kinds).enumerate() {
+                results.push(Hit {
+                    id,
+                    text,
+                    score: scores[i][j],
+                    kind,
+                    source: parse_map(&sources[i][j])?,
+                    metadata: parse_map(&hit_metadata[i][j])?,
+                });
+            }
+            rows.push(Retrieved {
+                case_id,
+                results,
+                answer: answers[i].as_deref().map(parse_map).transpose()?,
+                metadata: parse_map(&metadata[i])?,
+                error: errors[i].as_deref().map(parse_map).transpose()?,
+            });
+        }
+        Ok(Results { rows })
+    }
+}

@@ -1,0 +1,5 @@
+//! Chunks: the passages that are indexed and retrieved.
+
+mod options;
+
+pub use options::{ChunkOptions, Splitter, Tokenizer};

@@ -1,0 +1,4 @@
+//! Build: parsed pages become a knowledge base.
+
+pub mod chunk;
+pub mod full_text;

@@ -1,0 +1,194 @@
+//! What a stage is to the executor: an [`Action`] with a key, and a [`Context`] to run in.
+//!
+//! An action knows the digests of its inputs, never where they came from. It reads blobs through its context, hands items
+//! to the context's row cache, and gives back the bytes of its outputs. Whether rows run in parallel, how often a call is
+//! tried and where bytes are stored is the context's business.
+
+use std::any::Any;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ragstage_cache::{Digest, KeyVisitor, Walk};
+
+use crate::error::{DecodeError, RowError, StageError, StageErrorKind};
+use crate::step::Step;
+
+/// One unit of work with a key: a step with its parameters and the digests of its inputs.
+///
+/// The [`Walk`] visits all that the outputs depend on (DESIGN section 3's table) and nothing else. Implementations open
+/// with [`begin_key`] so that every key starts with its step, its code version and its salt.
+pub trait Action: Walk + Send + Sync {
+    /// The step this is an action of.
+    fn step(&self) -> Step;
+
+    /// Computes the outputs.
+    ///
+    /// # Errors
+    /// When inputs are malformed, the store fails or the run is interrupted. A failing row is no error of the action: it
+    /// is a row that says so, and makes the action incomplete.
+    fn run(&self, context: &dyn Context) -> Result<Produced, StageError>;
+}
+
+/// Opens the record of an action's key; the caller visits its own fields and closes it with `end`.
+///
+/// `salt` is 0 except after `--force` (a forced stage gets a key of its own, so that what it replaces is not lost).
+pub fn begin_key(visitor: &mut dyn KeyVisitor, step: Step, salt: u64) {
+    visitor.begin_record("", &format!("ragstage.{}", step.name()));
+    visitor.uint("code_version", step.code_version());
+    if salt != 0 {
+        visitor.uint("salt", salt);
+    }
+}
+
+/// What an action made.
+#[derive(Debug, Clone, Default)]
+pub struct Produced {
+    /// The artifacts.
+    pub outputs: Vec<Output>,
+    /// Rows that failed; an action with any is incomplete and is not cached.
+    pub failed: u64,
+}
+
+/// One artifact.
+#[derive(Debug, Clone)]
+pub struct Output {
+    /// Its name within the action, e.g. `chunks`.
+    pub name: &'static str,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// How many rows it holds.
+    pub rows: u64,
+    /// Whether it is an observation: stored, but exempt from the law and in no key but that of `aggregate`.
+    pub observation: bool,
+}
+
+impl Output {
+    /// An artifact that drives downstream keys.
+    pub fn value(name: &'static str, bytes: Vec<u8>, rows: usize) -> Self {
+        Output { name, bytes, rows: rows as u64, observation: false }
+    }
+
+    /// An artifact that drives none.
+    pub fn observation(name: &'static str, bytes: Vec<u8>, rows: usize) -> Self {
+        Output { name, bytes, rows: rows as u64, observation: true }
+    }
+}
+
+/// A row as the row cache keeps it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Row {
+    /// The value: what the artifact is made of.
+    pub value: Vec<u8>,
+    /// What was observed while it was computed (JSON: latency, attempts); may be empty.
+    pub observation: Vec<u8>,
+}
+
+/// An item of incremental work.
+#[derive(Debug, Clone)]
+pub struct RowItem<'a> {
+    /// Digest of all that the row depends on beyond its slot.
+    pub key: Digest,
+    /// What people call it: a document id, a case id.
+    pub label: &'a str,
+}
+
+/// Where the rows of a batch are computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Pool {
+    /// On the CPU: all cores, no retry.
+    Cpu,
+    /// Calls of the system under test: paid, limited, retried.
+    Queries,
+}
+
+/// Items that share a slot.
+pub struct RowBatch<'a> {
+    /// The stage's key without its list of items: the row cache that the rows live in.
+    pub slot: &'a dyn Walk,
+    /// Where missing rows are computed.
+    pub pool: Pool,
+    /// The items, in artifact order.
+    pub items: &'a [RowItem<'a>],
+}
+
+/// How a row came out.
+#[derive(Debug, Clone)]
+pub enum RowOutcome {
+    /// Computed now or found in the row cache.
+    Done(Arc<Row>),
+    /// Not computed.
+    Failed(RowError),
+}
+
+/// What a call may take, given by the pool it runs in.
+#[derive(Debug, Clone, Copy)]
+pub struct Call {
+    /// How long the call may take.
+    pub timeout: Duration,
+    /// Which attempt this is, from 1.
+    pub attempt: u32,
+}
+
+/// Computes item `index` of a batch.
+pub type ComputeRow<'a> = dyn Fn(usize, &Call) -> Result<Row, RowError> + Sync + 'a;
+
+/// A decoded artifact of any type.
+pub type Decoded = Arc<dyn Any + Send + Sync>;
+
+/// What the executor lends a running action.
+pub trait Context: Sync {
+    /// The bytes of a blob, verified.
+    ///
+    /// # Errors
+    /// When the blob is lost or corrupt; the executor then computes it again.
+    fn blob(&self, digest: &Digest) -> Result<Vec<u8>, StageError>;
+
+    /// A blob in decoded form, decoded once per process while memory lasts. Use [`decoded`].
+    ///
+    /// # Errors
+    /// As [`Context::blob`], and when `decode` refuses.
+    fn decoded(
+        &self,
+        digest: &Digest,
+        decode: &dyn Fn(Vec<u8>) -> Result<Decoded, DecodeError>,
+    ) -> Result<Decoded, StageError>;
+
+    /// The bytes of a file of the benchmark, by digest; `None` when no source file has that digest (any more).
+    ///
+    /// # Errors
+    /// When the file cannot be read or changed while the run was going on.
+    fn source(&self, digest: &Digest) -> Result<Option<Vec<u8>>, StageError>;
+
+    /// Every item's row, in item order: from the row cache, else computed (in parallel), journaled and kept.
+    ///
+    /// # Errors
+    /// When the store fails, the run is interrupted, or the provider cannot be used at all.
+    fn rows(&self, batch: RowBatch<'_>, compute: &ComputeRow<'_>) -> Result<Vec<RowOutcome>, StageError>;
+}
+
+/// An artifact type: how it is written and read.
+pub trait Artifact: Sized + Send + Sync + 'static {
+    /// The bytes, a function of the content alone.
+    ///
+    /// # Errors
+    /// Only through a fault of ours.
+    fn encode(&self) -> Result<Vec<u8>, DecodeError>;
+
+    /// Reads what [`Artifact::encode`] wrote.
+    ///
+    /// # Errors
+    /// When the bytes are something else.
+    fn decode(bytes: Vec<u8>) -> Result<Self, DecodeError>;
+}
+
+/// The artifact `digest`, decoded once per process.
+///
+/// # Errors
+/// As [`Context::decoded`].
+pub fn decoded<T: Artifact>(context: &dyn Context, step: Step, digest: &Digest) -> Result<Arc<T>, StageError> {
+    let any = context.decoded(digest, &|bytes| T::decode(bytes).map(|value| Arc::new(value) as Decoded))?;
+    any.downcast::<T>().map_err(|_| StageError {
+        step,
+        kind: StageErrorKind::Artifact { digest: *digest, why: "is read as two types".to_string() },
+    })
+}

@@ -1,0 +1,255 @@
+//! What can go wrong in a stage, and what can go wrong with one row.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use ragstage_cache::table::TableError;
+use ragstage_cache::{Digest, StoreError};
+use serde::{Deserialize, Serialize};
+
+use crate::step::Step;
+
+/// A place in a file that a person can open.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Place {
+    /// The file.
+    pub file: PathBuf,
+    /// Line, from 1.
+    pub line: Option<u64>,
+    /// Column in characters, from 1.
+    pub column: Option<u64>,
+}
+
+impl Place {
+    /// The whole of `file`.
+    pub fn file(file: impl Into<PathBuf>) -> Self {
+        Place { file: file.into(), line: None, column: None }
+    }
+
+    /// Line `line` (from 1) of `file`.
+    pub fn line(file: impl Into<PathBuf>, line: u64) -> Self {
+        Place { file: file.into(), line: Some(line), column: None }
+    }
+
+    /// Column `column` (from 1, in characters) of line `line` of `file`.
+    pub fn at(file: impl Into<PathBuf>, line: u64, column: u64) -> Self {
+        Place { file: file.into(), line: Some(line), column: Some(column) }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.file.display())?;
+        if let Some(line) = self.line {
+            write!(f, ":{line}")?;
+            if let Some(column) = self.column {
+                write!(f, ":{column}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// An input that is missing or malformed. Exit code 3.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InputError {
+    /// Where.
+    pub place: Place,
+    /// What is wrong, as a lower-case fragment: what was expected and what was found.
+    pub message: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+impl InputError {
+    /// An input error without a hint.
+    pub fn new(place: Place, message: impl Into<String>) -> Self {
+        InputError { place, message: message.into(), hint: None }
+    }
+
+    /// The same error with advice.
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+impl fmt::Display for InputError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.message)
+    }
+}
+
+/// A stage that could not give its outputs.
+#[derive(Debug)]
+pub struct StageError {
+    /// The step.
+    pub step: Step,
+    /// Why.
+    pub kind: StageErrorKind,
+}
+
+/// Why a stage could not give its outputs.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum StageErrorKind {
+    /// Inputs that are missing or malformed; all that were found, not the first only.
+    Input(Vec<InputError>),
+    /// The store failed.
+    Store(StoreError),
+    /// An artifact that is not what its schema promises.
+    Artifact {
+        /// The artifact.
+        digest: Digest,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// An artifact that could not be written; a fault of ours.
+    Encode(String),
+    /// The run was interrupted.
+    Cancelled,
+    /// A provider that could not be used at all (auth, quota, unreachable). Exit code 20.
+    Provider(String),
+}
+
+impl StageError {
+    /// An input error of `step`.
+    pub fn input(step: Step, errors: Vec<InputError>) -> Self {
+        StageError { step, kind: StageErrorKind::Input(errors) }
+    }
+
+    /// A store error met in `step`.
+    pub fn store(step: Step, error: StoreError) -> Self {
+        StageError { step, kind: StageErrorKind::Store(error) }
+    }
+
+    /// A table of ours that could not be written.
+    pub fn encode(step: Step, error: impl fmt::Display) -> Self {
+        StageError { step, kind: StageErrorKind::Encode(error.to_string()) }
+    }
+}
+
+impl fmt::Display for StageError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.step)?;
+        match &self.kind {
+            StageErrorKind::Input(errors) => {
+                for (i, error) in errors.iter().enumerate() {
+                    write!(f, "{}{error}", if i == 0 { "" } else { "; " })?;
+                }
+                Ok(())
+            }
+            StageErrorKind::Store(error) => write!(f, "{error}"),
+            StageErrorKind::Artifact { digest, why } => write!(f, "artifact {}: {why}", digest.short()),
+            StageErrorKind::Encode(why) => write!(f, "cannot write an artifact: {why}"),
+            StageErrorKind::Cancelled => f.write_str("interrupted"),
+            StageErrorKind::Provider(why) => f.write_str(why),
+        }
+    }
+}
+
+impl std::error::Error for StageError {}
+
+/// Why an artifact could not be decoded.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DecodeError {
+    /// Not the table it should be.
+    #[error(transparent)]
+    Table(#[from] TableError),
+    /// Not the JSON it should be.
+    #[error("json: {0}")]
+    Json(#[from] serde_json::Error),
+    /// Breaks a rule of its format.
+    #[error("{0}")]
+    Format(String),
+}
+
+/// A row that could not be computed: reported, never cached, tried again by the next run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RowError {
+    /// The class of fault, as reports name it.
+    pub kind: RowErrorKind,
+    /// What happened, with the other side's own words.
+    pub message: String,
+    /// How many times it was tried.
+    pub attempts: u32,
+    /// Seconds that the other side asked to wait (`Retry-After`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after_s: Option<u64>,
+}
+
+/// The classes of fault of a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum RowErrorKind {
+    /// No connection, or it was cut.
+    Connection,
+    /// No reply in time.
+    Timeout,
+    /// 429.
+    RateLimited,
+    /// 5xx or 408.
+    Server,
+    /// 401 or 403.
+    Auth,
+    /// Another 4xx.
+    Refused,
+    /// A reply that is not what the protocol promises.
+    BadReply,
+    /// An external process that ended or could not be started.
+    Process,
+    /// A document that cannot be parsed.
+    Document,
+    /// The pool's breaker is open: its last calls all failed.
+    BreakerOpen,
+    /// The row this one depends on failed.
+    Upstream,
+    /// An evaluator that failed on this case.
+    Evaluator,
+    /// The run was interrupted before this row.
+    Interrupted,
+}
+
+impl RowErrorKind {
+    /// Whether another attempt may help (DESIGN section 5).
+    pub fn retryable(self) -> bool {
+        matches!(
+            self,
+            RowErrorKind::Connection | RowErrorKind::Timeout | RowErrorKind::RateLimited | RowErrorKind::Server
+        )
+    }
+
+    /// The name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            RowErrorKind::Connection => "connection",
+            RowErrorKind::Timeout => "timeout",
+            RowErrorKind::RateLimited => "rate_limited",
+            RowErrorKind::Server => "server",
+            RowErrorKind::Auth => "auth",
+            RowErrorKind::Refused => "refused",
+            RowErrorKind::BadReply => "bad_reply",
+            RowErrorKind::Process => "process",
+            RowErrorKind::Document => "document",
+            RowErrorKind::BreakerOpen => "breaker_open",
+            RowErrorKind::Upstream => "upstream",
+            RowErrorKind::Evaluator => "evaluator",
+            RowErrorKind::Interrupted => "interrupted",
+        }
+    }
+}
+
+impl RowError {
+    /// A fault met on the first attempt.
+    pub fn new(kind: RowErrorKind, message: impl Into<String>) -> Self {
+        RowError { kind, message: message.into(), attempts: 1, retry_after_s: None }
+    }
+}
+
+impl fmt::Display for RowError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.kind.name(), self.message)
+    }
+}

@@ -1,0 +1,5 @@
+//! Materialize: documents become parsed pages.
+
+mod options;
+
+pub use options::ParseOptions;

@@ -1,0 +1,101 @@
+//! How questions are asked and answered: what an evaluation file says under `queries`, `answer` and `recipe.system`.
+
+use ragstage_cache::{Digest, KeyVisitor, Walk};
+use serde::{Deserialize, Serialize};
+
+/// How answers are made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "provider", rename_all = "snake_case")]
+pub enum AnswerOptions {
+    /// The best sentences of the retrieved passages; no model.
+    Extractive(ExtractiveOptions),
+    /// The answer that the system under test gave along with its results.
+    System,
+}
+
+impl Default for AnswerOptions {
+    fn default() -> Self {
+        AnswerOptions::Extractive(ExtractiveOptions::default())
+    }
+}
+
+/// Options of the extractive answerer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ExtractiveOptions {
+    /// How many sentences an answer has at most.
+    pub sentences: u32,
+    /// How many results are read.
+    pub results: u32,
+}
+
+impl Default for ExtractiveOptions {
+    fn default() -> Self {
+        ExtractiveOptions { sentences: 2, results: 5 }
+    }
+}
+
+impl Walk for AnswerOptions {
+    fn walk(&self, v: &mut dyn KeyVisitor) {
+        match self {
+            AnswerOptions::Extractive(options) => {
+                v.begin_record("answer", "extractive");
+                v.uint("sentences", u64::from(options.sentences));
+                v.uint("results", u64::from(options.results));
+                v.end();
+            }
+            AnswerOptions::System => {
+                v.begin_record("answer", "system");
+                v.end();
+            }
+        }
+    }
+}
+
+/// How a system under test is reached. Nothing of it is in a key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Transport {
+    /// `POST` of one JSON object per query.
+    Http {
+        /// Where to.
+        url: String,
+        /// Sent with every request; values may be secrets.
+        headers: Vec<(String, String)>,
+    },
+    /// Long-lived processes that read and write one JSON object per line.
+    Command {
+        /// Program and arguments.
+        command: Vec<String>,
+        /// Where it runs.
+        directory: std::path::PathBuf,
+        /// Added to its environment; values may be secrets.
+        environment: Vec<(String, String)>,
+    },
+}
+
+/// A system under test: somebody's own RAG service, asked instead of a knowledge base that we build.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SystemSpec {
+    /// What its owner calls this state of it; in the key.
+    pub version: String,
+    /// Digests of files that its answers depend on (its code, its configuration); in the key.
+    pub files: Vec<(String, Digest)>,
+    /// How it is reached.
+    pub transport: Transport,
+}
+
+impl Walk for SystemSpec {
+    fn walk(&self, v: &mut dyn KeyVisitor) {
+        v.begin_record("system", "system");
+        v.text("version", &self.version);
+        v.begin_list("files", self.files.len());
+        for (name, digest) in &self.files {
+            v.begin_record("", "file");
+            v.text("name", name);
+            v.digest("digest", digest);
+            v.end();
+        }
+        v.end();
+        v.end();
+    }
+}

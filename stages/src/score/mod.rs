@@ -1,0 +1,5 @@
+//! Score: evaluators over cached responses.
+
+mod spec;
+
+pub use spec::EvaluatorSpec;

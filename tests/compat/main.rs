@@ -1,0 +1,1 @@
+//! On-disk formats: samples that every later version opens, and golden stage outputs.

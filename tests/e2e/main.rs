@@ -1,0 +1,1 @@
+//! One file per promise of the README.

@@ -1,0 +1,1 @@
+//! heta_evaluators

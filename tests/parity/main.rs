@@ -1,0 +1,9 @@
+//! Results of others that ours must match: golden vectors under `$RAGSTAGE_GOLDEN` (default `../shared/golden`) and real
+//! datasets under `$RAGSTAGE_DATA` (default `../shared/data`). Whatever vectors are there are walked; what is absent is
+//! said loudly and skipped.
+
+mod golden;
+mod heta_adapters;
+mod heta_evaluators;
+mod ir_metrics;
+mod scifact;
