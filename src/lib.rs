@@ -1,1 +1,24 @@
-//! r
+//! ragstage evaluates RAG knowledge recipes on benchmarks as a pipeline of content-hashed stages.
+//!
+//! - [`evaluation`]: the evaluation file.
+//! - [`graph`]: which actions an evaluation consists of, and how they depend on each other.
+//! - [`exec`]: the dispatcher, its workers, and the events they emit.
+//! - [`batch`]: some evaluations over one store, from files to reports.
+//! - [`plan`], [`explain`]: what would run, and why.
+//! - [`publish`]: what a run leaves in the user's folders.
+//! - [`progress`], [`cli`]: what people see.
+//!
+//! The meaning of all of it is in ARCHITECTURE.md.
+
+pub mod batch;
+pub mod cli;
+pub mod clock;
+pub mod evaluation;
+pub mod exec;
+pub mod exit;
+pub mod explain;
+pub mod graph;
+pub mod plan;
+pub mod progress;
+pub mod publish;
+pub mod stale;

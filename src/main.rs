@@ -1,1 +1,7 @@
-fn main() {}
+//! The `ragstage` command.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    ragstage::cli::main()
+}

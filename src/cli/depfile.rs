@@ -1,0 +1,55 @@
+//! `--depfile`: a Makefile rule that lists every file read, as compilers write it.
+
+use std::path::Path;
+
+use super::failure::Failure;
+use crate::batch::{Batch, BatchOutcome};
+use crate::publish::write_if_changed;
+
+/// Writes the rule. Its target is the stamp, or the first published file where there is none.
+///
+/// # Errors
+/// When the file cannot be written.
+pub fn write(path: &Path, stamp: Option<&Path>, batch: &Batch, outcome: &BatchOutcome) -> Result<(), Failure> {
+    let published = outcome.evaluations.iter().flat_map(|evaluation| evaluation.files.iter()).map(|(path, _)| path);
+    let Some(target) = stamp.or_else(|| published.into_iter().next().map(|path| path.as_path())) else {
+        return Ok(());
+    };
+    let mut read = batch.shared.sources.read();
+    read.extend(batch.evaluations.iter().flat_map(|evaluation| evaluation.files.iter().cloned()));
+    read.sort();
+    read.dedup();
+    let files: Vec<String> = read.iter().map(|file| escape(file)).collect();
+    // The empty rules keep make going when a file that was read is deleted; the run then says what is wrong.
+    let empty: String = files.iter().map(|file| format!("\n{file}:\n")).collect();
+    let text = format!("{}: \\\n  {}\n{empty}", escape(target), files.join(" \\\n  "));
+    write_if_changed(path, text.as_bytes())
+        .map(drop)
+        .map_err(|error| Failure::Io { what: format!("write {}", path.display()), error })
+}
+
+/// A file name as GNU make reads it.
+fn escape(path: &Path) -> String {
+    let mut text = String::new();
+    for character in path.to_string_lossy().chars() {
+        match character {
+            ' ' | '#' | '\\' | ':' | '%' => {
+                text.push('\\');
+                text.push(character);
+            }
+            '$' => text.push_str("$$"),
+            other => text.push(other),
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_escaped_for_make() {
+        assert_eq!(escape(Path::new("my data/$x#1.txt")), "my\\ data/$$x\\#1.txt");
+    }
+}

@@ -1,0 +1,162 @@
+//! Errors as sentences with advice, and the exit codes they lead to.
+
+use std::io;
+use std::path::PathBuf;
+
+use ragstage_cache::{StoreError, StoreErrorKind};
+use ragstage_stages::error::InputError;
+
+use crate::evaluation::EvaluationErrors;
+use crate::exec::RunError;
+use crate::exit;
+
+/// Most input errors that are printed one by one.
+const MOST_SHOWN: usize = 50;
+
+/// A command that could not be carried out.
+#[derive(Debug)]
+pub enum Failure {
+    /// The command line asks for something that does not go together.
+    Usage(String),
+    /// An evaluation file is invalid.
+    Evaluation(EvaluationErrors),
+    /// A run failed as a whole.
+    Run(RunError),
+    /// What was asked for is not there.
+    NotThere {
+        /// What is missing.
+        what: String,
+        /// What to do.
+        hint: String,
+    },
+    /// A file or stream outside the store.
+    Io {
+        /// What was being done.
+        what: String,
+        /// Why it failed.
+        error: io::Error,
+    },
+    /// A file that would have been overwritten.
+    Exists(PathBuf),
+}
+
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Self {
+        Failure::Run(error)
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        Failure::Run(RunError::Store(error))
+    }
+}
+
+impl From<EvaluationErrors> for Failure {
+    fn from(errors: EvaluationErrors) -> Self {
+        Failure::Evaluation(errors)
+    }
+}
+
+impl Failure {
+    /// The exit code.
+    pub fn code(&self) -> u8 {
+        match self {
+            Failure::Usage(_) => exit::USAGE,
+            Failure::Evaluation(_) | Failure::NotThere { .. } | Failure::Exists(_) | Failure::Io { .. } => exit::INPUT,
+            Failure::Run(error) => code_of(error),
+        }
+    }
+
+    /// Prints what happened and what to do, on stderr.
+    pub fn print(&self) {
+        match self {
+            Failure::Usage(why) => eprintln!("error: {why}"),
+            Failure::Evaluation(errors) => {
+                for diagnostic in &errors.diagnostics {
+                    eprintln!("{}", diagnostic.render(&errors.source));
+                }
+                let count = errors.diagnostics.len();
+                eprintln!("error: {count} fault{} in the evaluation file", if count == 1 { "" } else { "s" });
+            }
+            Failure::Run(error) => print_run_error(error),
+            Failure::NotThere { what, hint } => {
+                eprintln!("error: {what}");
+                eprintln!("  hint: {hint}");
+            }
+            Failure::Io { what, error } => eprintln!("error: cannot {what}: {error}"),
+            Failure::Exists(path) => {
+                eprintln!("error: {} exists already; nothing was written", path.display());
+                eprintln!("  hint: choose another folder: ragstage init DIR");
+            }
+        }
+    }
+}
+
+/// The exit code of a failed run.
+pub fn code_of(error: &RunError) -> u8 {
+    match error {
+        RunError::Input(_) | RunError::NotAllowed(_) => exit::INPUT,
+        RunError::Store(_) => exit::STORE,
+        RunError::Provider(_) => exit::PROVIDER,
+        RunError::Interrupted => exit::INTERRUPTED,
+        RunError::Internal(_) => exit::INTERNAL,
+    }
+}
+
+/// Prints a failed run's error with advice.
+pub fn print_run_error(error: &RunError) {
+    match error {
+        RunError::Input(errors) => print_inputs(errors),
+        RunError::Store(error) => {
+            eprintln!("error: the store: {error}");
+            if let Some(hint) = store_hint(error) {
+                eprintln!("  hint: {hint}");
+            }
+        }
+        RunError::NotAllowed(actions) => {
+            eprintln!("error: responses are missing, and scoring never asks a query. These would have to run first:");
+            for action in actions.iter().take(MOST_SHOWN) {
+                let reasons: Vec<String> = action.reasons.iter().map(ToString::to_string).collect();
+                eprintln!("  {} ({})", action.label, reasons.join("; "));
+            }
+            if actions.len() > MOST_SHOWN {
+                eprintln!("  ... and {} more", actions.len() - MOST_SHOWN);
+            }
+            eprintln!("  hint: `ragstage run` asks the missing queries; `ragstage plan` says what they are");
+        }
+        RunError::Interrupted => eprintln!("interrupted; the same command continues where this one stopped"),
+        RunError::Provider(why) => eprintln!("error: {why}"),
+        RunError::Internal(why) => {
+            eprintln!("error: {why}");
+            eprintln!("  this is a fault of ragstage, not yours; nothing that was computed is lost");
+        }
+        other => eprintln!("error: {other}"),
+    }
+}
+
+fn print_inputs(errors: &[InputError]) {
+    for error in errors.iter().take(MOST_SHOWN) {
+        eprintln!("error: {error}");
+        if let Some(hint) = &error.hint {
+            eprintln!("  hint: {hint}");
+        }
+    }
+    if errors.len() > MOST_SHOWN {
+        eprintln!("... and {} more", errors.len() - MOST_SHOWN);
+    }
+}
+
+fn store_hint(error: &StoreError) -> Option<&'static str> {
+    Some(match &error.kind {
+        StoreErrorKind::Full => {
+            "free some space (`ragstage cache gc` says what no recent run uses); the same command then continues"
+        }
+        StoreErrorKind::ReadOnly => "choose a store that can be written to with --store DIR",
+        StoreErrorKind::Newer { .. } => "use the newer ragstage, or another store with --store DIR",
+        StoreErrorKind::Corrupt { .. } | StoreErrorKind::Missing { .. } => {
+            "the same command computes it again; `ragstage cache verify` looks for more"
+        }
+        _ => return None,
+    })
+}

@@ -1,0 +1,318 @@
+//! Flags, and which command they lead to.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use ragstage_stages::step::{Stage, Step};
+
+use super::failure::Failure;
+use super::{cache, completions, explain, graph, init, plan, report, run, schema, status};
+use crate::exit;
+use crate::graph::GraphFormat;
+
+/// Evaluate RAG knowledge recipes on benchmarks, and pay only for what changed.
+#[derive(Parser)]
+#[command(name = "ragstage", version, after_help = EXIT_CODES)]
+struct Flags {
+    #[command(subcommand)]
+    command: Command,
+    /// Where artifacts are kept [default: the nearest .ragstage above this folder, else ./.ragstage]
+    #[arg(long, global = true, env = "RAGSTAGE_STORE", value_name = "DIR")]
+    store: Option<PathBuf>,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0 all done            1 our bug               2 command line wrong
+  3 input invalid       4 plan --check: stale   10 some items failed
+  11 coverage too low   12 a gate failed        20 provider unusable
+  30 store damaged      130 interrupted; the same command continues";
+
+#[derive(Subcommand)]
+enum Command {
+    /// Bring evaluations up to date and write their reports
+    #[command(after_help = "Example:\n  ragstage run evaluation.yaml\n  ragstage run a.yaml b.yaml --jobs 4 --stamp .done --depfile .deps.mk")]
+    Run(RunFlags),
+    /// Score cached responses again; never asks a query
+    #[command(after_help = "Example:\n  ragstage score evaluation.yaml --evaluator 'nDCG@20'")]
+    Score(RunFlags),
+    /// Say what would run and why, without running it
+    #[command(after_help = "Example:\n  ragstage plan evaluation.yaml\n  ragstage plan evaluation.yaml --check || echo stale")]
+    Plan(PlanFlags),
+    /// Show how each stage stands and what the last run did
+    #[command(after_help = "Example:\n  ragstage status evaluation.yaml")]
+    Status(StatusFlags),
+    /// Say why a stage, or one of its items, is stale or last ran
+    #[command(after_help = "Example:\n  ragstage explain retrieve\n  ragstage explain score case-17 --file evaluation.yaml")]
+    Explain(ExplainFlags),
+    /// Draw the actions and what they depend on
+    #[command(after_help = "Example:\n  ragstage graph evaluation.yaml --format mermaid")]
+    Graph(GraphFlags),
+    /// Print the report of the last run
+    #[command(after_help = "Example:\n  ragstage report evaluation.yaml\n  ragstage report evaluation.yaml --format json | jq .score_summary")]
+    Report(ReportFlags),
+    /// Look after the store
+    #[command(after_help = "Example:\n  ragstage cache size\n  ragstage cache verify")]
+    Cache(CacheFlags),
+    /// Write a commented evaluation file that runs, with a tiny benchmark
+    #[command(after_help = "Example:\n  ragstage init my-evaluation && cd my-evaluation && ragstage run")]
+    Init(InitFlags),
+    /// Print the JSON Schema of the evaluation file
+    #[command(after_help = "Example:\n  ragstage schema > evaluation.schema.json")]
+    Schema,
+    /// Print a shell's completion script
+    #[command(after_help = "Example:\n  ragstage completions bash > ~/.local/share/bash-completion/completions/ragstage")]
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+/// How results are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum Format {
+    /// For people.
+    #[default]
+    Text,
+    /// One JSON document whose `format` field names its version.
+    Json,
+}
+
+/// A stage or one of its steps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Steps(pub Vec<Step>);
+
+fn steps(text: &str) -> Result<Steps, String> {
+    let of = |stage: Stage| Step::ALL.into_iter().filter(|step| step.stage() == stage).collect();
+    if let Ok(stage) = text.parse::<Stage>() {
+        return Ok(Steps(of(stage)));
+    }
+    text.parse::<Step>().map(|step| Steps(vec![step])).map_err(|_| {
+        let stages: Vec<_> = Stage::ALL.iter().map(|stage| stage.name()).collect();
+        let steps: Vec<_> = Step::ALL.iter().map(|step| step.name()).collect();
+        format!("expected a stage ({}) or a step ({})", stages.join(", "), steps.join(", "))
+    })
+}
+
+fn stage(text: &str) -> Result<Stage, String> {
+    text.parse::<Stage>().map_err(|_| {
+        let stages: Vec<_> = Stage::ALL.iter().map(|stage| stage.name()).collect();
+        format!("expected one of {}", stages.join(", "))
+    })
+}
+
+fn jobs(text: &str) -> Result<usize, String> {
+    match text.parse::<usize>() {
+        Ok(jobs) if (1..=1024).contains(&jobs) => Ok(jobs),
+        _ => Err("expected a whole number from 1 to 1024".to_string()),
+    }
+}
+
+/// Flags of `run` and `score`.
+#[derive(Args)]
+pub struct RunFlags {
+    /// Evaluation files; they share every action that they have in common
+    #[arg(default_value = "evaluation.yaml", value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Actions that compute at once [default: one per core]
+    #[arg(short, long, value_parser = jobs)]
+    pub jobs: Option<usize>,
+    /// Run what does not depend on a failed action, whatever the evaluation files say
+    #[arg(short, long)]
+    pub keep_going: bool,
+    /// Stop after this stage
+    #[arg(long, value_parser = stage, value_name = "STAGE")]
+    pub until: Option<Stage>,
+    /// Run this stage or step again, whatever is cached; may be given several times
+    #[arg(long, value_parser = steps, value_name = "STAGE")]
+    pub force: Vec<Steps>,
+    /// An evaluator beyond those of the file, e.g. nDCG@20; may be given several times
+    #[arg(long, value_name = "EVALUATOR")]
+    pub evaluator: Vec<String>,
+    /// Where the report files go (with one evaluation file) [default: what the file says]
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    /// How the outcome is printed
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+    /// Touch this file when all went well
+    #[arg(long, value_name = "FILE")]
+    pub stamp: Option<PathBuf>,
+    /// Write a Makefile rule that lists every file read
+    #[arg(long, value_name = "FILE")]
+    pub depfile: Option<PathBuf>,
+    /// Write every event as a line of JSON to this file (`-`: stdout)
+    #[arg(long, value_name = "FILE")]
+    pub events: Option<PathBuf>,
+    /// No progress on stderr
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// Flags of `plan`.
+#[derive(Args)]
+pub struct PlanFlags {
+    /// Evaluation files
+    #[arg(default_value = "evaluation.yaml", value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Exit with 4 if anything would run
+    #[arg(long)]
+    pub check: bool,
+    /// Plan only up to this stage
+    #[arg(long, value_parser = stage, value_name = "STAGE")]
+    pub until: Option<Stage>,
+    /// An evaluator beyond those of the file; may be given several times
+    #[arg(long, value_name = "EVALUATOR")]
+    pub evaluator: Vec<String>,
+    /// List every action, the fresh ones too
+    #[arg(short, long)]
+    pub all: bool,
+    /// How the plan is printed
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// Flags of `status`.
+#[derive(Args)]
+pub struct StatusFlags {
+    /// Evaluation files
+    #[arg(default_value = "evaluation.yaml", value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// How it is printed
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// Flags of `explain`.
+#[derive(Args)]
+pub struct ExplainFlags {
+    /// A stage or step
+    #[arg(value_parser = steps, value_name = "STAGE")]
+    pub stage: Steps,
+    /// A case, a document, or part of an action's label (a unit, a recipe, a query, an evaluator)
+    #[arg(value_name = "ITEM")]
+    pub item: Option<String>,
+    /// Evaluation file; may be given several times
+    #[arg(short, long, default_value = "evaluation.yaml", value_name = "FILE")]
+    pub file: Vec<PathBuf>,
+    /// How it is printed
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// Flags of `graph`.
+#[derive(Args)]
+pub struct GraphFlags {
+    /// Evaluation files
+    #[arg(default_value = "evaluation.yaml", value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// The graph's language
+    #[arg(long, value_enum, default_value = "dot")]
+    pub format: GraphFormat,
+}
+
+/// Flags of `report`.
+#[derive(Args)]
+pub struct ReportFlags {
+    /// Evaluation file
+    #[arg(default_value = "evaluation.yaml", value_name = "FILE")]
+    pub file: PathBuf,
+    /// The report's language
+    #[arg(long, value_enum, default_value = "md")]
+    pub format: ReportFormat,
+    /// Write the report's files into this folder instead of printing one
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+}
+
+/// The languages a report is written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ReportFormat {
+    /// Markdown.
+    Md,
+    /// JSON.
+    Json,
+    /// HTML.
+    Html,
+}
+
+/// Flags of `cache`.
+#[derive(Args)]
+pub struct CacheFlags {
+    #[command(subcommand)]
+    pub command: CacheCommand,
+}
+
+/// What can be done to the store.
+#[derive(Subcommand)]
+pub enum CacheCommand {
+    /// How many bytes and files it holds, by kind
+    Size {
+        /// How it is printed
+        #[arg(long, value_enum, default_value_t)]
+        format: Format,
+    },
+    /// Read every artifact and compare it with its digest
+    Verify {
+        /// How it is printed
+        #[arg(long, value_enum, default_value_t)]
+        format: Format,
+    },
+    /// Say what no recent run uses, and what making it again would cost; --apply deletes it
+    Gc {
+        /// Runs of each evaluation whose artifacts are kept
+        #[arg(long, default_value_t = 5)]
+        keep_runs: usize,
+        /// Nothing younger than this many hours is deleted
+        #[arg(long, default_value_t = 24)]
+        grace_hours: u64,
+        /// Delete it
+        #[arg(long)]
+        apply: bool,
+        /// How it is printed
+        #[arg(long, value_enum, default_value_t)]
+        format: Format,
+    },
+}
+
+/// Flags of `init`.
+#[derive(Args)]
+pub struct InitFlags {
+    /// Folder to write into
+    #[arg(default_value = ".", value_name = "DIR")]
+    pub folder: PathBuf,
+}
+
+/// The program.
+pub fn main() -> ExitCode {
+    let flags = match Flags::try_parse() {
+        Ok(flags) => flags,
+        Err(error) => {
+            // `--help` and `--version` come this way too; a closed pipe is no reason to complain.
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { exit::USAGE } else { exit::OK });
+        }
+    };
+    let store = flags.store.as_deref();
+    let outcome: Result<u8, Failure> = match &flags.command {
+        Command::Run(flags) => run::run(flags, store, false),
+        Command::Score(flags) => run::run(flags, store, true),
+        Command::Plan(flags) => plan::plan(flags, store),
+        Command::Status(flags) => status::status(flags, store),
+        Command::Explain(flags) => explain::explain(flags, store),
+        Command::Graph(flags) => graph::graph(flags, store),
+        Command::Report(flags) => report::report(flags, store),
+        Command::Cache(flags) => cache::cache(flags, store),
+        Command::Init(flags) => init::init(flags),
+        Command::Schema => schema::schema(),
+        Command::Completions { shell } => completions::completions::<Flags>(*shell),
+    };
+    match outcome {
+        Ok(code) => ExitCode::from(code),
+        Err(failure) => {
+            failure.print();
+            ExitCode::from(failure.code())
+        }
+    }
+}

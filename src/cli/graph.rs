@@ -1,0 +1,22 @@
+//! `graph`.
+
+use std::path::Path;
+
+use super::failure::Failure;
+use super::flags::GraphFlags;
+use super::open::quiet_batch;
+use super::out::out;
+use crate::batch::Settings;
+use crate::exit;
+use crate::graph::render;
+
+/// Draws the actions and what they depend on.
+///
+/// # Errors
+/// When a file is invalid or the store cannot be read.
+pub fn graph(flags: &GraphFlags, store: Option<&Path>) -> Result<u8, Failure> {
+    let batch = quiet_batch(&flags.files, Settings::default(), store)?;
+    let plan = batch.plan()?;
+    out(&render(&plan.graph, flags.format, &|id| plan.entry(id).standing.name()))?;
+    Ok(exit::OK)
+}

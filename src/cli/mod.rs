@@ -1,0 +1,19 @@
+//! The command line: the only place that reads flags, prints and decides exit codes.
+
+mod cache;
+mod completions;
+mod depfile;
+mod explain;
+mod failure;
+mod flags;
+mod graph;
+mod init;
+mod open;
+mod out;
+mod plan;
+mod report;
+mod run;
+mod schema;
+mod status;
+
+pub use flags::main;

@@ -1,0 +1,268 @@
+//! `run` and `score`.
+
+use std::fs::File;
+use std::io::{IsTerminal, Write};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use comfy_table::Table;
+use ragstage_stages::aggregate::Headline;
+use ragstage_stages::step::{Stage, Step};
+use serde_json::json;
+
+use super::depfile;
+use super::failure::{Failure, code_of, print_run_error};
+use super::flags::{Format, RunFlags};
+use super::open::{evaluations, extra_evaluators, store_root};
+use super::out::{out, out_json};
+use crate::batch::{Batch, BatchOutcome, EvaluationOutcome, EventRecorder, Settings};
+use crate::exec::{Event, EventSink, Fanout, Interrupt};
+use crate::exit;
+use crate::progress::{Bars, Lines};
+
+/// Runs evaluations; `only_score` forbids everything that would ask a query or build a knowledge base.
+///
+/// # Errors
+/// When a file is invalid, or the batch fails as a whole.
+pub fn run(flags: &RunFlags, store: Option<&Path>, only_score: bool) -> Result<u8, Failure> {
+    let evaluations = evaluations(&flags.files)?;
+    if flags.output.is_some() && evaluations.len() > 1 {
+        return Err(Failure::Usage("--output goes with one evaluation file".to_string()));
+    }
+    let settings = Settings {
+        jobs: flags.jobs,
+        keep_going: flags.keep_going,
+        until: flags.until.unwrap_or(Stage::Aggregate),
+        force: flags.force.iter().flat_map(|steps| steps.0.iter().copied()).collect(),
+        evaluators: extra_evaluators(&flags.evaluator)?,
+        output: flags.output.clone(),
+        may_run: if only_score { may_score } else { |_| true },
+    };
+    let interrupt = Interrupt::default();
+    listen(&interrupt)?;
+    let recorder = Arc::new(EventRecorder::default());
+    let mut events = Fanout::default();
+    events.add(Box::new(recorder.clone()));
+    if let Some(path) = &flags.events {
+        events.add(Box::new(EventLines::create(path)?));
+    }
+    if !flags.quiet {
+        let progress: Box<dyn EventSink> =
+            if std::io::stderr().is_terminal() { Box::new(Bars::new()) } else { Box::new(Lines::new()) };
+        events.add(progress);
+    }
+    let mut batch = Batch::open(evaluations, settings, &store_root(store), Arc::new(events), interrupt)?;
+    batch.start_records(&recorder);
+    let outcome = batch.run()?;
+    match flags.format {
+        Format::Text => out(&text(&outcome, batch.settings.until))?,
+        Format::Json => out_json(&json(&outcome))?,
+    }
+    for error in &outcome.errors {
+        print_run_error(error);
+    }
+    let code = code(&outcome);
+    explain_code(code, &outcome);
+    if let Some(path) = &flags.depfile {
+        depfile::write(path, flags.stamp.as_deref(), &batch, &outcome)?;
+    }
+    if code == exit::OK
+        && let Some(stamp) = &flags.stamp
+    {
+        touch(stamp)?;
+    }
+    Ok(code)
+}
+
+/// Scoring reads the benchmark (for corrected gold) and cached responses, and nothing else.
+fn may_score(step: Step) -> bool {
+    matches!(step.stage(), Stage::Prepare | Stage::Score | Stage::Aggregate)
+}
+
+/// The first Ctrl-C (or SIGTERM) asks the run to stop; the second ends the process.
+fn listen(interrupt: &Interrupt) -> Result<(), Failure> {
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        // In this order: the second signal finds the flag set by the first.
+        signal_hook::flag::register_conditional_shutdown(signal, i32::from(exit::INTERRUPTED), interrupt.flag())
+            .and_then(|_| signal_hook::flag::register(signal, interrupt.flag()))
+            .map_err(|error| Failure::Io { what: "listen for Ctrl-C".to_string(), error })?;
+    }
+    Ok(())
+}
+
+/// The exit code of a batch: the gravest of what happened.
+fn code(outcome: &BatchOutcome) -> u8 {
+    if let Some(code) = outcome.errors.iter().map(code_of).min_by_key(|code| gravity(*code)) {
+        return code;
+    }
+    let each = || outcome.evaluations.iter();
+    if outcome.pool_unusable {
+        exit::PROVIDER
+    } else if each().filter_map(|e| e.summary.as_ref()).any(|s| s.headlines().iter().any(under_floor)) {
+        exit::COVERAGE
+    } else if each().any(|evaluation| evaluation.gates.iter().any(|gate| !gate.passed)) {
+        exit::GATE
+    } else if each().any(|evaluation| evaluation.failed_items > 0) {
+        exit::ITEMS_FAILED
+    } else {
+        exit::OK
+    }
+}
+
+fn gravity(code: u8) -> usize {
+    let order = [exit::INTERRUPTED, exit::INTERNAL, exit::STORE, exit::INPUT, exit::PROVIDER];
+    order.iter().position(|other| *other == code).unwrap_or(order.len())
+}
+
+/// Whether cases failed in such number that there is no headline. Cases that are all skipped are no failure.
+fn under_floor(headline: &Headline) -> bool {
+    headline.mean.is_none() && headline.failed > 0
+}
+
+fn explain_code(code: u8, outcome: &BatchOutcome) {
+    for evaluation in &outcome.evaluations {
+        for gate in evaluation.gates.iter().filter(|gate| !gate.passed) {
+            let place: Vec<&str> = [gate.recipe.as_deref(), gate.query.as_deref()].into_iter().flatten().collect();
+            let value = gate.value.map_or("no value".to_string(), |value| format!("{value:.4}"));
+            let why = gate.why.as_deref().unwrap_or("out of bounds");
+            eprintln!("gate failed: {} ({}): {value}: {why}", gate.gate, place.join(", "));
+        }
+    }
+    match code {
+        exit::ITEMS_FAILED => eprintln!(
+            "{} item(s) failed; the rest is done and reported. The same command tries the failed ones again.",
+            outcome.evaluations.iter().map(|evaluation| evaluation.failed_items).sum::<u64>()
+        ),
+        exit::COVERAGE => {
+            eprintln!("coverage is under its floor, so some numbers are withheld; the same command tries again");
+        }
+        exit::PROVIDER => {
+            if let Some(closed) = &outcome.pool {
+                eprintln!("error: the system under test could not be used: {}", closed.error);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn text(outcome: &BatchOutcome, until: Stage) -> String {
+    let mut text = String::new();
+    for evaluation in &outcome.evaluations {
+        if let Some(summary) = &evaluation.summary {
+            text += &format!("{}\n{}\n", evaluation.name, table(&summary.headlines()));
+        }
+    }
+    text += &if outcome.executed == 0 && outcome.errors.is_empty() {
+        format!("Nothing to do: all {} actions are up to date; no query was asked.\n", outcome.fresh)
+    } else {
+        format!(
+            "{} actions ran ({} rows computed), {} were up to date.\n",
+            outcome.executed, outcome.rows_computed, outcome.fresh
+        )
+    };
+    if until < Stage::Aggregate {
+        text += &format!("Stopped after {until}, as asked.\n");
+    }
+    for evaluation in &outcome.evaluations {
+        if let Some((path, _)) = evaluation.files.iter().find(|(path, _)| path.extension().is_some_and(|e| e == "html"))
+        {
+            text += &format!("Report: {}\n", path.display());
+        }
+    }
+    text
+}
+
+fn table(headlines: &[Headline]) -> String {
+    let mut table = Table::new();
+    table.load_preset(comfy_table::presets::UTF8_HORIZONTAL_ONLY);
+    table.set_header(["recipe", "query", "evaluator", "mean", "interval", "scored", "failed", "skipped", "coverage"]);
+    for line in headlines {
+        table.add_row([
+            line.recipe.clone(),
+            line.query.clone(),
+            line.evaluator.clone(),
+            line.mean.map_or_else(
+                || line.why_not.map_or_else(|| "-".to_string(), |why| format!("({why})")),
+                |mean| format!("{mean:.4}"),
+            ),
+            line.interval.map_or_else(String::new, |(low, high)| format!("[{low:.4}, {high:.4}]")),
+            line.scored.to_string(),
+            line.failed.to_string(),
+            line.skipped.to_string(),
+            line.coverage.map_or_else(|| "-".to_string(), |coverage| format!("{:.1} %", coverage * 100.0)),
+        ]);
+    }
+    table.to_string()
+}
+
+fn json(outcome: &BatchOutcome) -> serde_json::Value {
+    let evaluation = |evaluation: &EvaluationOutcome| {
+        let headlines: Vec<_> = evaluation
+            .summary
+            .iter()
+            .flat_map(|summary| summary.headlines())
+            .map(|line| {
+                json!({
+                    "recipe": line.recipe, "query": line.query, "evaluator": line.evaluator, "mean": line.mean,
+                    "interval": line.interval.map(|(low, high)| [low, high]), "scored": line.scored,
+                    "failed": line.failed, "skipped": line.skipped, "coverage": line.coverage,
+                })
+            })
+            .collect();
+        let files: Vec<_> = evaluation
+            .files
+            .iter()
+            .map(|(path, changed)| json!({"path": path.display().to_string(), "changed": changed}))
+            .collect();
+        json!({
+            "name": evaluation.name, "run_id": evaluation.run_id, "headlines": headlines,
+            "gates": evaluation.gates, "files": files, "failed_items": evaluation.failed_items,
+            "executed": evaluation.executed, "fresh": evaluation.fresh,
+        })
+    };
+    json!({
+        "format": "ragstage.run.v1",
+        "executed": outcome.executed,
+        "fresh": outcome.fresh,
+        "rows_computed": outcome.rows_computed,
+        "errors": outcome.errors.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "evaluations": outcome.evaluations.iter().map(evaluation).collect::<Vec<_>>(),
+    })
+}
+
+/// Sets a stamp's time to now, creating it if need be.
+fn touch(path: &Path) -> Result<(), Failure> {
+    let failed = |error| Failure::Io { what: format!("touch {}", path.display()), error };
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        std::fs::create_dir_all(folder).map_err(failed)?;
+    }
+    let file = File::options().create(true).write(true).truncate(false).open(path).map_err(failed)?;
+    file.set_modified(std::time::SystemTime::now()).map_err(failed)
+}
+
+/// Writes every event as a line of JSON.
+struct EventLines {
+    to: Mutex<Box<dyn Write + Send>>,
+}
+
+impl EventLines {
+    fn create(path: &Path) -> Result<Self, Failure> {
+        let to: Box<dyn Write + Send> = if path == Path::new("-") {
+            Box::new(std::io::stdout())
+        } else {
+            let file = File::create(path)
+                .map_err(|error| Failure::Io { what: format!("write {}", path.display()), error })?;
+            Box::new(std::io::LineWriter::new(file))
+        };
+        Ok(EventLines { to: Mutex::new(to) })
+    }
+}
+
+impl EventSink for EventLines {
+    fn event(&self, event: &Event) {
+        if let Ok(line) = serde_json::to_string(event) {
+            // Whoever stops reading events still gets the run done.
+            let _ = writeln!(self.to.lock().unwrap_or_else(PoisonError::into_inner), "{line}");
+        }
+    }
+}

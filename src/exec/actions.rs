@@ -1,0 +1,250 @@
+//! From a node and the outputs of its inputs to an action with a key.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ragstage_cache::action::OutputRecord;
+use ragstage_cache::{Digest, StoreError};
+use ragstage_stages::aggregate::{
+    Aggregate, BuildReport, QueryInfo, RecipeInfo, ResponseTable, ScoreTable,
+};
+use ragstage_stages::build::chunk::ChunkDocuments;
+use ragstage_stages::build::full_text::FullTextIndex;
+use ragstage_stages::contract::{Action, Artifact};
+use ragstage_stages::error::{InputError, Place};
+use ragstage_stages::materialize::Materialize;
+use ragstage_stages::prepare::{
+    BenchmarkSpec, DocumentFile, PrepareBenchmark, SourceFile, SourceList, Sources as ListSources,
+};
+use ragstage_stages::query::{AnswerQuestions, ModeSpec, Retrieve};
+use ragstage_stages::score::ScoreResponses;
+
+use super::outcome::RunError;
+use super::sources::Sources;
+use crate::graph::{Node, NodeId, Spec};
+use crate::graph::ResponseNodes;
+
+/// The outputs of the nodes that are done.
+pub trait NodeOutputs {
+    /// The outputs of a node; empty where it is not done.
+    fn outputs(&self, id: NodeId) -> &[OutputRecord];
+}
+
+/// Makes actions out of nodes.
+pub struct ActionSource {
+    /// The files of the benchmarks.
+    pub sources: Arc<Sources>,
+    /// Reads blobs; `plan` has some that were never stored.
+    pub blob: Box<dyn Fn(&Digest) -> Result<Vec<u8>, StoreError> + Send + Sync>,
+    /// When this run started (RFC 3339, UTC); reports say so.
+    pub started_at: String,
+}
+
+impl ActionSource {
+    /// The action of `node`.
+    ///
+    /// # Errors
+    /// When a source file is missing or unreadable, or the store fails.
+    pub fn action(&self, node: &Node, outputs: &dyn NodeOutputs) -> Result<Box<dyn Action>, RunError> {
+        let input = |position: usize| node.inputs.get(position).copied().unwrap_or(NodeId(usize::MAX));
+        let of = |id: NodeId, name: &str| digest(outputs, id, name);
+        let salt = node.salt;
+        Ok(match &node.spec {
+            Spec::Sources { benchmark } => {
+                Box::new(ListSources { spec: (**benchmark).clone(), files: self.listing(benchmark)?, salt })
+            }
+            Spec::Prepare { benchmark } => Box::new(PrepareBenchmark {
+                spec: (**benchmark).clone(),
+                files: self.listing(benchmark)?,
+                documents: self.documents(benchmark, &of(input(0), "sources")?)?,
+                salt,
+            }),
+            Spec::Materialize { unit, options } => Box::new(Materialize {
+                documents: of(input(0), "documents")?,
+                unit: (**unit).clone(),
+                options: options.clone(),
+                salt,
+            }),
+            Spec::Chunk { options } => {
+                Box::new(ChunkDocuments { parsed: of(input(0), "parsed")?, options: options.clone(), salt })
+            }
+            Spec::FullTextIndex { analyzer } => {
+                Box::new(FullTextIndex { chunks: of(input(0), "chunks")?, analyzer: analyzer.clone(), salt })
+            }
+            Spec::FullTextSearch { unit, bm25, top_k } => Box::new(Retrieve {
+                mode: ModeSpec::FullText {
+                    chunks: of(input(1), "chunks")?,
+                    index: of(input(2), "full_text_index")?,
+                    bm25: *bm25,
+                },
+                queries: of(input(0), "queries")?,
+                unit: (**unit).clone(),
+                top_k: *top_k,
+                salt,
+            }),
+            Spec::System { unit, system, mode, options, top_k } => Box::new(Retrieve {
+                mode: ModeSpec::System {
+                    system: (**system).clone(),
+                    mode: mode.clone(),
+                    options: options.clone(),
+                    documents_digest: unit.documents_digest,
+                },
+                queries: of(input(0), "queries")?,
+                unit: (**unit).clone(),
+                top_k: *top_k,
+                salt,
+            }),
+            Spec::Answer { unit, options } => Box::new(AnswerQuestions {
+                options: options.clone(),
+                results: of(input(1), "results")?,
+                queries: of(input(0), "queries")?,
+                unit: (**unit).clone(),
+                salt,
+            }),
+            Spec::Score { unit, evaluator } => Box::new(ScoreResponses {
+                evaluator: evaluator.clone(),
+                results: of(input(1), "results")?,
+                answers: node.inputs.get(2).map(|id| of(*id, "answers")).transpose()?,
+                queries: of(input(0), "queries")?,
+                gold: of(input(0), "gold")?,
+                unit: (**unit).clone(),
+                salt,
+            }),
+            Spec::Aggregate { evaluation, responses, statistics } => Box::new(Aggregate {
+                evaluation: evaluation.clone(),
+                scores: score_tables(outputs, responses)?,
+                responses: response_tables(outputs, responses)?,
+                queries: of(input(0), "queries")?,
+                units: of(input(0), "units")?,
+                statistics: statistics.clone(),
+                salt,
+            }),
+            Spec::Report { evaluation, responses, recipes, queries } => {
+                let prepare = input(0);
+                let aggregate = node.inputs.last().copied().unwrap_or(prepare);
+                Box::new(BuildReport {
+                    evaluation: evaluation.clone(),
+                    summary: of(aggregate, "summary")?,
+                    score_table: of(aggregate, "score_table")?,
+                    latency: outputs
+                        .outputs(aggregate)
+                        .iter()
+                        .find(|output| output.name == "latency")
+                        .map(|output| output.digest),
+                    scores: score_tables(outputs, responses)?,
+                    responses: response_tables(outputs, responses)?,
+                    documents: of(prepare, "documents")?,
+                    queries: of(prepare, "queries")?,
+                    gold: of(prepare, "gold")?,
+                    units: of(prepare, "units")?,
+                    recipes: recipes
+                        .iter()
+                        .map(|recipe| RecipeInfo { name: recipe.name.clone(), manifest: recipe.manifest.clone() })
+                        .collect(),
+                    queries_info: queries
+                        .iter()
+                        .map(|query| QueryInfo {
+                            name: query.name.clone(),
+                            mode: query.mode.clone(),
+                            top_k: query.top_k,
+                            options: query.options.clone(),
+                        })
+                        .collect(),
+                    started_at: self.started_at.clone(),
+                    salt,
+                })
+            }
+        })
+    }
+
+    /// The benchmark's own files with their digests.
+    fn listing(&self, benchmark: &BenchmarkSpec) -> Result<Vec<SourceFile>, RunError> {
+        let mut files = Vec::new();
+        let mut errors = Vec::new();
+        for file in benchmark.listing() {
+            match self.sources.fact(&file.path) {
+                Ok(Some(fact)) => files.push(SourceFile {
+                    role: file.role.to_string(),
+                    path: file.path,
+                    digest: fact.digest,
+                    size: fact.size,
+                }),
+                Ok(None) if !file.required => {}
+                Ok(None) => errors.push(
+                    InputError::new(Place::file(&file.path), format!("the benchmark's {} file does not exist", file.role))
+                        .hint("correct the path under `benchmark` in the evaluation file; it is relative to that file"),
+                ),
+                Err(error) => {
+                    errors.push(InputError::new(Place::file(&file.path), format!("cannot be read: {error}")));
+                }
+            }
+        }
+        if errors.is_empty() { Ok(files) } else { Err(RunError::Input(errors)) }
+    }
+
+    /// The further files that the benchmark names, with their digests.
+    fn documents(&self, benchmark: &BenchmarkSpec, list: &Digest) -> Result<Vec<DocumentFile>, RunError> {
+        let bytes = (self.blob)(list)?;
+        let list = SourceList::decode(bytes).map_err(|error| RunError::Internal(format!("source list: {error}")))?;
+        let root = benchmark.root();
+        let mut files = Vec::with_capacity(list.paths.len());
+        for relative in list.paths {
+            let path: PathBuf = root.join(Path::new(&relative));
+            let fact = self.sources.fact(&path).map_err(|error| {
+                RunError::Input(vec![InputError::new(Place::file(&path), format!("cannot be read: {error}"))])
+            })?;
+            files.push(DocumentFile {
+                relative,
+                digest: fact.map(|fact| fact.digest),
+                size: fact.map_or(0, |fact| fact.size),
+            });
+        }
+        Ok(files)
+    }
+}
+
+fn digest(outputs: &dyn NodeOutputs, id: NodeId, name: &str) -> Result<Digest, RunError> {
+    outputs
+        .outputs(id)
+        .iter()
+        .find(|output| output.name == name)
+        .map(|output| output.digest)
+        .ok_or_else(|| RunError::Internal(format!("node {} has no output {name}", id.0)))
+}
+
+fn score_tables(outputs: &dyn NodeOutputs, responses: &[ResponseNodes]) -> Result<Vec<ScoreTable>, RunError> {
+    let mut tables = Vec::new();
+    for response in responses {
+        for (evaluator, id) in &response.scores {
+            tables.push(ScoreTable {
+                recipe: response.recipe.clone(),
+                query: response.query.clone(),
+                evaluator: evaluator.clone(),
+                unit_id: response.unit_id.clone(),
+                scores: digest(outputs, *id, "scores")?,
+            });
+        }
+    }
+    Ok(tables)
+}
+
+fn response_tables(
+    outputs: &dyn NodeOutputs,
+    responses: &[ResponseNodes],
+) -> Result<Vec<ResponseTable>, RunError> {
+    responses
+        .iter()
+        .map(|response| {
+            Ok(ResponseTable {
+                recipe: response.recipe.clone(),
+                query: response.query.clone(),
+                mode: response.mode.clone(),
+                unit_id: response.unit_id.clone(),
+                results: digest(outputs, response.retrieve, "results")?,
+                answers: response.answer.map(|id| digest(outputs, id, "answers")).transpose()?,
+                retrieve_observations: Some(digest(outputs, response.retrieve, "observations")?),
+                answer_observations: response.answer.map(|id| digest(outputs, id, "observations")).transpose()?,
+            })
+        })
+        .collect()
+}

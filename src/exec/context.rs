@@ -1,0 +1,276 @@
+//! What a running action is lent: blobs, source files, and rows that are computed, journaled and kept.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use ragstage_cache::key::key_of;
+use ragstage_cache::rows::{Durability, RowSlot};
+use ragstage_cache::{Digest, Manifest, StoreError};
+use ragstage_stages::contract::{Call, ComputeRow, Context, Decoded, Pool, Row, RowBatch, RowOutcome};
+use ragstage_stages::error::{DecodeError, InputError, Place, RowError, StageError, StageErrorKind};
+use ragstage_stages::step::Step;
+use rayon::prelude::*;
+
+use super::event::Event;
+use super::pool::Notice;
+use super::shared::Shared;
+
+/// The context of one action.
+pub struct ActionContext<'a> {
+    /// What all threads share.
+    pub shared: &'a Shared,
+    /// The action's step.
+    pub step: Step,
+    /// The action's label.
+    pub label: &'a str,
+}
+
+/// Why a batch stopped before its end.
+enum Halt {
+    Interrupted,
+    Store(StoreError),
+}
+
+impl ActionContext<'_> {
+    fn error(&self, kind: StageErrorKind) -> StageError {
+        StageError { step: self.step, kind }
+    }
+
+    fn row_done(&self, item: &str, attempts: u32) {
+        self.shared.rows_computed.fetch_add(1, Ordering::Relaxed);
+        self.shared.events.event(&Event::RowDone {
+            step: self.step,
+            label: self.label.to_string(),
+            item: item.to_string(),
+            attempts,
+        });
+    }
+
+    fn row_failed(&self, item: &str, error: &RowError) {
+        self.shared.rows_failed.fetch_add(1, Ordering::Relaxed);
+        self.shared.events.event(&Event::RowFailed {
+            step: self.step,
+            label: self.label.to_string(),
+            item: item.to_string(),
+            error: error.clone(),
+        });
+    }
+
+    /// One row on the CPU. A panic of a parser is a failure of its item, not of the run.
+    fn compute_here(&self, item: &str, index: usize, compute: &ComputeRow<'_>) -> Result<Row, RowError> {
+        let call = Call { timeout: Duration::MAX, attempt: 1 };
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| compute(index, &call))).unwrap_or_else(|_| {
+            Err(RowError::new(
+                ragstage_stages::error::RowErrorKind::Document,
+                format!("{item}: the code that reads it broke down on it"),
+            ))
+        })
+    }
+
+    fn on_cpu(
+        &self,
+        slot: &RowSlot,
+        batch: &RowBatch<'_>,
+        missing: &[usize],
+        compute: &ComputeRow<'_>,
+    ) -> Result<Vec<RowOutcome>, Halt> {
+        self.shared.threads.install(|| {
+            missing
+                .par_iter()
+                .map(|&index| {
+                    if self.shared.interrupt.asked() {
+                        return Err(Halt::Interrupted);
+                    }
+                    let item = &batch.items[index];
+                    match self.compute_here(item.label, index, compute) {
+                        Ok(row) => {
+                            let row = slot.append(item.key, row, Durability::Free).map_err(Halt::Store)?;
+                            self.row_done(item.label, 1);
+                            Ok(RowOutcome::Done(row))
+                        }
+                        Err(error) => {
+                            self.row_failed(item.label, &error);
+                            Ok(RowOutcome::Failed(error))
+                        }
+                    }
+                })
+                .collect()
+        })
+    }
+
+    fn in_calls(
+        &self,
+        slot: &RowSlot,
+        batch: &RowBatch<'_>,
+        missing: &[usize],
+        compute: &ComputeRow<'_>,
+    ) -> Result<Vec<RowOutcome>, Halt> {
+        let pool = &self.shared.queries;
+        let next = AtomicUsize::new(0);
+        let halted = AtomicBool::new(false);
+        let halt: Mutex<Option<Halt>> = Mutex::new(None);
+        let outcomes: Vec<Mutex<Option<RowOutcome>>> = missing.iter().map(|_| Mutex::new(None)).collect();
+        let stop = |why: Halt| {
+            halted.store(true, Ordering::SeqCst);
+            let mut halt = halt.lock().unwrap_or_else(PoisonError::into_inner);
+            halt.get_or_insert(why);
+        };
+        let work = || {
+            loop {
+                let position = next.fetch_add(1, Ordering::SeqCst);
+                if position >= missing.len() || halted.load(Ordering::SeqCst) {
+                    return;
+                }
+                let item = &batch.items[missing[position]];
+                let attempts = AtomicUsize::new(1);
+                let make = |call: &Call| {
+                    attempts.store(call.attempt as usize, Ordering::Relaxed);
+                    compute(missing[position], call)
+                };
+                let notice = |notice: Notice<'_>| self.notice(item.label, notice);
+                let outcome = match pool.call(&make, &notice) {
+                    None => return stop(Halt::Interrupted),
+                    Some(Ok(row)) => match slot.append(item.key, row, Durability::Paid) {
+                        Ok(row) => {
+                            self.row_done(item.label, attempts.load(Ordering::Relaxed) as u32);
+                            RowOutcome::Done(row)
+                        }
+                        Err(error) => return stop(Halt::Store(error)),
+                    },
+                    Some(Err(error)) => {
+                        self.row_failed(item.label, &error);
+                        RowOutcome::Failed(error)
+                    }
+                };
+                *outcomes[position].lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..pool.concurrency().min(missing.len()) {
+                scope.spawn(work);
+            }
+            work();
+        });
+        if let Some(halt) = halt.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            return Err(halt);
+        }
+        outcomes
+            .into_iter()
+            .map(|outcome| outcome.into_inner().unwrap_or_else(PoisonError::into_inner).ok_or(Halt::Interrupted))
+            .collect()
+    }
+
+    fn notice(&self, item: &str, notice: Notice<'_>) {
+        let event = match notice {
+            Notice::Retry { attempt, wait, error } => Event::RowRetried {
+                step: self.step,
+                label: self.label.to_string(),
+                item: item.to_string(),
+                attempt,
+                wait_ms: wait.as_millis() as u64,
+                error: error.clone(),
+            },
+            Notice::Closed(closed) if closed.refused => {
+                Event::PoolStopped { pool: "queries".to_string(), error: closed.error.clone() }
+            }
+            Notice::Closed(closed) => {
+                Event::BreakerOpened { pool: "queries".to_string(), error: closed.error.clone() }
+            }
+        };
+        self.shared.events.event(&event);
+    }
+}
+
+impl Context for ActionContext<'_> {
+    fn blob(&self, digest: &Digest) -> Result<Vec<u8>, StageError> {
+        self.shared.store.cas().get(digest).map_err(|error| self.error(StageErrorKind::Store(error)))
+    }
+
+    fn decoded(
+        &self,
+        digest: &Digest,
+        decode: &dyn Fn(Vec<u8>) -> Result<Decoded, DecodeError>,
+    ) -> Result<Decoded, StageError> {
+        if let Some(value) = self.shared.decoded.get(digest) {
+            return Ok(value);
+        }
+        let bytes = self.blob(digest)?;
+        let size = bytes.len();
+        let value = decode(bytes).map_err(|error| {
+            self.error(StageErrorKind::Artifact { digest: *digest, why: error.to_string() })
+        })?;
+        self.shared.decoded.keep(*digest, value.clone(), size);
+        Ok(value)
+    }
+
+    fn source(&self, digest: &Digest) -> Result<Option<Vec<u8>>, StageError> {
+        let Some(path) = self.shared.sources.path(digest) else {
+            return Ok(None);
+        };
+        let input = |message: String| {
+            let error = InputError::new(Place::file(&path), message).hint("run the same command again");
+            self.error(StageErrorKind::Input(vec![error]))
+        };
+        match std::fs::read(&path) {
+            Ok(bytes) if Digest::of(&bytes) == *digest => Ok(Some(bytes)),
+            Ok(_) => Err(input("changed while it was being read".to_string())),
+            Err(error) => Err(input(format!("cannot be read: {error}"))),
+        }
+    }
+
+    fn rows(&self, batch: RowBatch<'_>, compute: &ComputeRow<'_>) -> Result<Vec<RowOutcome>, StageError> {
+        let store_error = |error| self.error(StageErrorKind::Store(error));
+        let slot = self
+            .shared
+            .store
+            .rows()
+            .slot(&key_of(batch.slot), &|| Manifest::of(batch.slot))
+            .map_err(store_error)?;
+        let mut outcomes: Vec<Option<RowOutcome>> = Vec::with_capacity(batch.items.len());
+        // Items with one key are one row: it is computed once, whoever asks for it.
+        let mut first_of: HashMap<Digest, usize> = HashMap::new();
+        let mut missing = Vec::new();
+        for (index, item) in batch.items.iter().enumerate() {
+            let found = slot.get(&item.key).map(RowOutcome::Done);
+            if found.is_none() && !first_of.contains_key(&item.key) {
+                first_of.insert(item.key, missing.len());
+                missing.push(index);
+            }
+            outcomes.push(found);
+        }
+        self.shared.events.event(&Event::RowsPlanned {
+            step: self.step,
+            label: self.label.to_string(),
+            total: batch.items.len(),
+            cached: outcomes.iter().filter(|outcome| outcome.is_some()).count(),
+        });
+        let computed = if missing.is_empty() {
+            Ok(Vec::new())
+        } else {
+            match batch.pool {
+                Pool::Cpu => self.on_cpu(&slot, &batch, &missing, compute),
+                Pool::Queries => self.in_calls(&slot, &batch, &missing, compute),
+            }
+        };
+        let computed = computed.map_err(|halt| match halt {
+            Halt::Interrupted => self.error(StageErrorKind::Cancelled),
+            Halt::Store(error) => store_error(error),
+        })?;
+        if !missing.is_empty() {
+            slot.sync().map_err(store_error)?;
+        }
+        batch
+            .items
+            .iter()
+            .zip(outcomes)
+            .map(|(item, found)| match (found, first_of.get(&item.key)) {
+                (Some(outcome), _) => Ok(outcome),
+                (None, Some(&position)) => Ok(computed[position].clone()),
+                (None, None) => Err(self.error(StageErrorKind::Cancelled)),
+            })
+            .collect()
+    }
+}
+

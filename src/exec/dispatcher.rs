@@ -1,0 +1,490 @@
+//! The dispatcher: owns the graph and all state, hands ready actions to workers, and waits for their outcomes.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
+use ragstage_cache::action::OutputRecord;
+use ragstage_cache::key::key_of;
+use ragstage_cache::{Digest, Manifest, StoreError, StoreErrorKind};
+use ragstage_stages::contract::Action;
+use ragstage_stages::error::StageErrorKind;
+use ragstage_stages::step::Step;
+
+use super::actions::{ActionSource, NodeOutputs};
+use super::event::Event;
+use super::outcome::{NotAllowed, RunError};
+use super::previous::Previous;
+use super::shared::Shared;
+use super::state::State;
+use super::worker::{Failure, Outcome, Ran, Task, serve, whole};
+use crate::graph::{Graph, Node, NodeId, Spec};
+use crate::stale::StaleReason;
+
+/// How often a lost artifact is made again for the sake of one reader before that is given up.
+const MOST_REPAIRS: u32 = 3;
+
+/// What a run may do.
+pub struct Rules {
+    /// Actions that compute at once.
+    pub jobs: usize,
+    /// Whether actions that do not depend on a failed one still run.
+    pub keep_going: bool,
+    /// Whether actions of a step may run at all.
+    pub may_run: fn(Step) -> bool,
+}
+
+/// Where a node stands in this run.
+#[derive(Debug, Clone, Default)]
+pub struct NodeRun {
+    state: Option<State>,
+    /// Its action key, once its inputs are done.
+    pub key: Option<Digest>,
+    /// Its artifacts, once it is done.
+    pub outputs: Vec<OutputRecord>,
+    /// Whether every row was computed.
+    pub complete: bool,
+    /// Rows that failed.
+    pub failed: u64,
+    /// Rows that can never be computed from these inputs.
+    pub rejected: u64,
+    /// Whether it ran in this run (rather than being there already).
+    pub executed: bool,
+    waiting: usize,
+    repairs: u32,
+    lost: Option<Digest>,
+}
+
+impl NodeRun {
+    /// Its state.
+    pub fn state(&self) -> State {
+        self.state.unwrap_or(State::Want)
+    }
+}
+
+/// Runs graphs.
+pub struct Dispatcher<'a> {
+    /// What the threads share.
+    pub shared: Arc<Shared>,
+    /// Makes actions out of nodes.
+    pub source: &'a ActionSource,
+    /// What earlier runs did.
+    pub previous: &'a Previous,
+    /// What may be done.
+    pub rules: Rules,
+    /// The graph; may grow between two calls of [`Dispatcher::execute`].
+    pub graph: Graph,
+    runs: Vec<NodeRun>,
+    dependents: Vec<Vec<NodeId>>,
+    ready: VecDeque<NodeId>,
+    changed: Vec<NodeId>,
+    not_allowed: Vec<NotAllowed>,
+    errors: Vec<(NodeId, RunError)>,
+}
+
+struct Lanes {
+    cpu: Sender<Task>,
+    calls: Sender<Task>,
+    outcomes: Receiver<Outcome>,
+}
+
+impl NodeOutputs for Vec<NodeRun> {
+    fn outputs(&self, id: NodeId) -> &[OutputRecord] {
+        self.get(id.0).map_or(&[], |run| &run.outputs)
+    }
+}
+
+impl<'a> Dispatcher<'a> {
+    /// A dispatcher of an empty graph.
+    pub fn new(shared: Arc<Shared>, source: &'a ActionSource, previous: &'a Previous, rules: Rules) -> Self {
+        Dispatcher {
+            shared,
+            source,
+            previous,
+            rules,
+            graph: Graph::default(),
+            runs: Vec::new(),
+            dependents: Vec::new(),
+            ready: VecDeque::new(),
+            changed: Vec::new(),
+            not_allowed: Vec::new(),
+            errors: Vec::new(),
+        }
+    }
+
+    /// Where a node stands.
+    pub fn run(&self, id: NodeId) -> Option<&NodeRun> {
+        self.runs.get(id.0)
+    }
+
+    /// The digest of a node's output.
+    pub fn output(&self, id: NodeId, name: &str) -> Option<&OutputRecord> {
+        self.runs.outputs(id).iter().find(|output| output.name == name)
+    }
+
+    /// The errors of the nodes that failed, and the nodes.
+    pub fn take_errors(&mut self) -> Vec<(NodeId, RunError)> {
+        let mut errors = std::mem::take(&mut self.errors);
+        if !self.not_allowed.is_empty() {
+            errors.push((NodeId(0), RunError::NotAllowed(std::mem::take(&mut self.not_allowed))));
+        }
+        errors
+    }
+
+    /// Brings every node of the graph up to date. Nodes that fail are found in [`Dispatcher::take_errors`].
+    ///
+    /// # Errors
+    /// When the run was interrupted.
+    pub fn execute(&mut self) -> Result<(), RunError> {
+        self.runs.resize_with(self.graph.len(), NodeRun::default);
+        self.shared.events.event(&Event::ActionsPlanned { actions: self.graph.len() });
+        loop {
+            self.link();
+            self.drain()?;
+            // An artifact that was lost and came out otherwise (a paid answer asked again) makes its readers stale.
+            let changed = std::mem::take(&mut self.changed);
+            if changed.is_empty() {
+                return Ok(());
+            }
+            for id in changed {
+                self.reopen_readers(id);
+            }
+        }
+    }
+
+    /// Runs a node again although its outputs were there: one of them is lost.
+    pub fn repair(&mut self, id: NodeId, lost: Digest) -> Result<(), RunError> {
+        self.reopen(id, lost)?;
+        self.execute()
+    }
+
+    /// Counts, for every node that is not final, the inputs that are not done; finds those that can start.
+    fn link(&mut self) {
+        self.dependents = vec![Vec::new(); self.graph.len()];
+        self.ready.clear();
+        for (id, node) in self.graph.nodes() {
+            for input in &node.inputs {
+                self.dependents[input.0].push(id);
+            }
+            let waiting = node.inputs.iter().filter(|input| self.runs[input.0].state() != State::Done).count();
+            let run = &mut self.runs[id.0];
+            run.waiting = waiting;
+            if !run.state().is_final() {
+                run.state = Some(if waiting == 0 { State::Ready } else { State::Want });
+                if waiting == 0 {
+                    self.ready.push_back(id);
+                }
+            }
+        }
+    }
+
+    fn drain(&mut self) -> Result<(), RunError> {
+        let (cpu, cpu_tasks) = unbounded::<Task>();
+        let (calls, call_tasks) = unbounded::<Task>();
+        let (send, outcomes) = unbounded::<Outcome>();
+        let mut workers = Vec::new();
+        let mut spawn = |tasks: &Receiver<Task>, count: usize| {
+            for _ in 0..count.max(1) {
+                let (shared, tasks, send) = (self.shared.clone(), tasks.clone(), send.clone());
+                workers.push(std::thread::spawn(move || serve(shared, tasks, send)));
+            }
+        };
+        let mut spawned_cpu = false;
+        let mut spawned_calls = false;
+        let lanes = Lanes { cpu, calls, outcomes };
+        let mut in_flight = 0usize;
+        let mut told = false;
+        let mut stopped = false;
+        loop {
+            while !stopped
+                && !self.shared.interrupt.asked()
+                && let Some(id) = self.ready.pop_front()
+            {
+                if let Some(task) = self.consider(id) {
+                    // Threads are made when there is something for them: a warm run needs none.
+                    if calls_out(self.graph.node(id)) {
+                        if !std::mem::replace(&mut spawned_calls, true) {
+                            spawn(&call_tasks, self.shared.queries.concurrency());
+                        }
+                        let _ = lanes.calls.send(task);
+                    } else {
+                        if !std::mem::replace(&mut spawned_cpu, true) {
+                            spawn(&cpu_tasks, self.rules.jobs);
+                        }
+                        let _ = lanes.cpu.send(task);
+                    }
+                    self.runs[id.0].state = Some(State::Queued);
+                    in_flight += 1;
+                }
+                stopped |= !self.rules.keep_going && !self.errors.is_empty();
+            }
+            if self.shared.interrupt.asked() && !std::mem::replace(&mut told, true) {
+                self.shared.events.event(&Event::Interrupted);
+            }
+            if in_flight == 0 {
+                break;
+            }
+            match lanes.outcomes.recv_timeout(Duration::from_millis(100)) {
+                Ok(outcome) => {
+                    in_flight -= 1;
+                    self.settle(outcome);
+                    stopped |= !self.rules.keep_going && !self.errors.is_empty();
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        drop(lanes);
+        for worker in workers {
+            if worker.join().is_err() {
+                return Err(RunError::Internal("a worker broke down".to_string()));
+            }
+        }
+        self.tell_incidents();
+        if self.shared.interrupt.asked() && self.runs.iter().any(|run| !run.state().is_final()) {
+            return Err(RunError::Interrupted);
+        }
+        Ok(())
+    }
+
+    /// Looks a ready node up. Gives a task where it has to run.
+    fn consider(&mut self, id: NodeId) -> Option<Task> {
+        let node = self.graph.node(id).clone();
+        let action = match self.source.action(&node, &self.runs) {
+            Ok(action) => action,
+            Err(RunError::Store(error)) if error.lost_blob().is_some() => {
+                self.repair_input(id, error);
+                return None;
+            }
+            Err(error) => {
+                self.fail(id, error);
+                return None;
+            }
+        };
+        let key = key_of(&*action);
+        let keep = node.inputs.iter().all(|input| self.runs[input.0].complete);
+        let run = &mut self.runs[id.0];
+        run.key = Some(key);
+        if keep && run.lost.is_none() {
+            match whole(&self.shared, &key) {
+                Ok(Some(record)) => {
+                    self.shared.events.event(&Event::ActionFresh { step: node.step, label: node.label, key });
+                    self.finish(id, record.outputs, true, 0, record.rejected);
+                    return None;
+                }
+                Ok(None) => {}
+                Err(error) => {
+                    self.fail(id, RunError::Store(error));
+                    return None;
+                }
+            }
+        }
+        let reasons = self.reasons(&node, id, key, &*action);
+        if !(self.rules.may_run)(node.step) {
+            self.not_allowed.push(NotAllowed { label: node.label.clone(), reasons });
+            self.runs[id.0].state = Some(State::Failed);
+            self.skip_readers(id);
+            return None;
+        }
+        self.shared.events.event(&Event::ActionStale { step: node.step, label: node.label.clone(), key, reasons });
+        if !self.shared.store.writable() {
+            let place = self.shared.store.root().to_path_buf();
+            let error = StoreError { operation: "write to", place, kind: StoreErrorKind::ReadOnly };
+            self.fail(id, RunError::Store(error));
+            return None;
+        }
+        Some(Task { id, step: node.step, label: node.label, key, action, keep })
+    }
+
+    fn reasons(&self, node: &Node, id: NodeId, key: Digest, action: &dyn Action) -> Vec<StaleReason> {
+        if let Some(digest) = self.runs[id.0].lost {
+            return vec![StaleReason::LostBlob { digest }];
+        }
+        let actions = self.shared.store.actions();
+        if let Ok(Some(record)) = actions.get(&key) {
+            let cas = self.shared.store.cas();
+            let lost = record.outputs.iter().find(|output| !cas.has(&output.digest, output.bytes));
+            if let Some(lost) = lost {
+                return vec![StaleReason::LostBlob { digest: lost.digest }];
+            }
+        }
+        match self.previous.action(&node.label) {
+            None => vec![StaleReason::FirstBuild],
+            Some(old) if !old.complete => vec![StaleReason::Incomplete],
+            Some(old) if old.key == key => vec![StaleReason::Evicted],
+            Some(old) => match actions.manifest(&old.key) {
+                Ok(Some(manifest)) => StaleReason::between(&manifest, &Manifest::of(action)),
+                _ => vec![StaleReason::Evicted],
+            },
+        }
+    }
+
+    /// Takes an outcome in.
+    fn settle(&mut self, outcome: Outcome) {
+        let Outcome { id, result } = outcome;
+        match result {
+            Ok(ran) => self.ran(id, ran),
+            Err(Failure::Panic(message)) => {
+                let label = self.graph.node(id).label.clone();
+                self.fail(id, RunError::Internal(format!("{label}: {message}")));
+            }
+            Err(Failure::Store(error)) => self.fail(id, RunError::Store(error)),
+            Err(Failure::Stage(error)) => match error.kind {
+                StageErrorKind::Store(error) if error.lost_blob().is_some() => self.repair_input(id, error),
+                StageErrorKind::Store(error) => self.fail(id, RunError::Store(error)),
+                StageErrorKind::Input(errors) => self.fail(id, RunError::Input(errors)),
+                StageErrorKind::Cancelled => self.runs[id.0].state = Some(State::Want),
+                StageErrorKind::Provider(why) => self.fail(id, RunError::Provider(why)),
+                kind => {
+                    let error = ragstage_stages::error::StageError { step: error.step, kind };
+                    self.fail(id, RunError::Internal(error.to_string()));
+                }
+            },
+        }
+        self.tell_incidents();
+    }
+
+    fn ran(&mut self, id: NodeId, ran: Ran) {
+        let node = self.graph.node(id);
+        let (step, label) = (node.step, node.label.clone());
+        let key = self.runs[id.0].key.unwrap_or(Digest::of(b""));
+        if ran.shared {
+            self.shared.events.event(&Event::ActionShared { step, label, key });
+        } else {
+            let same_outputs = self.previous.action(&label).is_some_and(|old| {
+                ran.outputs.iter().filter(|output| !output.observation).all(|output| {
+                    old.outputs.get(&output.name) == Some(&output.digest)
+                })
+            });
+            self.shared.events.event(&Event::ActionFinished {
+                step,
+                label,
+                key,
+                elapsed_ms: ran.elapsed_ms,
+                complete: ran.complete,
+                failed: ran.failed,
+                same_outputs,
+            });
+        }
+        let was_lost = self.runs[id.0].lost.take().is_some();
+        if was_lost && self.runs[id.0].outputs != ran.outputs {
+            self.changed.push(id);
+        }
+        self.runs[id.0].executed |= !ran.shared;
+        self.finish(id, ran.outputs, ran.complete, ran.failed, ran.rejected);
+    }
+
+    fn finish(&mut self, id: NodeId, outputs: Vec<OutputRecord>, complete: bool, failed: u64, rejected: u64) {
+        let run = &mut self.runs[id.0];
+        run.state = Some(State::Done);
+        run.outputs = outputs;
+        run.complete = complete;
+        run.failed = failed;
+        run.rejected = rejected;
+        for reader in self.dependents[id.0].clone() {
+            let run = &mut self.runs[reader.0];
+            run.waiting = run.waiting.saturating_sub(1);
+            if run.waiting == 0 && run.state() == State::Want {
+                run.state = Some(State::Ready);
+                self.ready.push_back(reader);
+            }
+        }
+    }
+
+    fn fail(&mut self, id: NodeId, error: RunError) {
+        let node = self.graph.node(id);
+        self.shared.events.event(&Event::ActionFailed {
+            step: node.step,
+            label: node.label.clone(),
+            error: error.to_string(),
+        });
+        self.runs[id.0].state = Some(State::Failed);
+        self.errors.push((id, error));
+        self.skip_readers(id);
+    }
+
+    fn skip_readers(&mut self, id: NodeId) {
+        let after = self.graph.node(id).label.clone();
+        let mut open = self.dependents[id.0].clone();
+        while let Some(reader) = open.pop() {
+            if self.runs[reader.0].state().is_final() {
+                continue;
+            }
+            self.runs[reader.0].state = Some(State::Skipped);
+            let node = self.graph.node(reader);
+            self.shared.events.event(&Event::ActionSkipped {
+                step: node.step,
+                label: node.label.clone(),
+                after: after.clone(),
+            });
+            open.extend(self.dependents[reader.0].iter().copied());
+        }
+    }
+
+    /// A node could not read an input: whoever made that input makes it again, then the node is looked at once more.
+    fn repair_input(&mut self, id: NodeId, error: StoreError) {
+        let Some(lost) = error.lost_blob() else { return };
+        let maker = self
+            .runs
+            .iter()
+            .position(|run| run.outputs.iter().any(|output| output.digest == lost))
+            .map(NodeId);
+        self.runs[id.0].repairs += 1;
+        match maker {
+            Some(maker) if self.runs[id.0].repairs <= MOST_REPAIRS => {
+                self.runs[id.0].state = Some(State::Want);
+                if self.runs[maker.0].state() == State::Done {
+                    if let Err(error) = self.reopen(maker, lost) {
+                        self.fail(id, error);
+                        return;
+                    }
+                    self.runs[maker.0].state = Some(State::Ready);
+                    self.ready.push_back(maker);
+                    for reader in self.dependents[maker.0].clone() {
+                        if !self.runs[reader.0].state().is_final() {
+                            self.runs[reader.0].waiting += 1;
+                        }
+                    }
+                }
+                // The maker may be done again by the time that this reader reports.
+                if self.runs[id.0].waiting == 0 {
+                    self.runs[id.0].state = Some(State::Ready);
+                    self.ready.push_back(id);
+                }
+            }
+            _ => self.fail(id, RunError::Store(error)),
+        }
+    }
+
+    fn reopen(&mut self, id: NodeId, lost: Digest) -> Result<(), RunError> {
+        let run = &mut self.runs[id.0];
+        run.lost = Some(lost);
+        run.state = Some(State::Want);
+        if let Some(key) = run.key {
+            self.shared.store.actions().remove(&key)?;
+        }
+        Ok(())
+    }
+
+    fn reopen_readers(&mut self, id: NodeId) {
+        let mut open = self.dependents[id.0].clone();
+        while let Some(reader) = open.pop() {
+            if self.runs[reader.0].state() == State::Done {
+                self.runs[reader.0].state = Some(State::Want);
+                open.extend(self.dependents[reader.0].iter().copied());
+            }
+        }
+    }
+
+    fn tell_incidents(&self) {
+        for incident in self.shared.store.take_incidents() {
+            self.shared.events.event(&Event::StoreIncident { message: incident.to_string() });
+        }
+    }
+}
+
+/// Whether the node's work is calls of somebody else rather than our own computing.
+fn calls_out(node: &Node) -> bool {
+    matches!(node.spec, Spec::System { .. })
+}

@@ -1,0 +1,27 @@
+//! The executor: a dispatcher that owns all state, workers that know nothing of the graph, and the events they emit.
+
+mod actions;
+mod context;
+mod decoded;
+mod dispatcher;
+mod event;
+mod interrupt;
+mod outcome;
+mod pool;
+mod previous;
+mod shared;
+mod sources;
+mod state;
+mod worker;
+
+pub use actions::{ActionSource, NodeOutputs};
+pub use decoded::DecodedArtifacts;
+pub use dispatcher::{Dispatcher, NodeRun, Rules};
+pub use event::{Event, EventSink, Fanout};
+pub use interrupt::Interrupt;
+pub use outcome::RunError;
+pub use pool::{CallPool, Closed, Notice, PoolLimits};
+pub use previous::{ACTIONS_FILE, Previous, RecordedAction};
+pub use shared::Shared;
+pub use sources::{FileFact, Sources};
+pub use state::State;

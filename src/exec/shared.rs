@@ -1,0 +1,34 @@
+//! What the threads of a run share.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+
+use ragstage_cache::Store;
+
+use super::decoded::DecodedArtifacts;
+use super::event::EventSink;
+use super::interrupt::Interrupt;
+use super::pool::CallPool;
+use super::sources::Sources;
+
+/// What the threads of a run share.
+pub struct Shared {
+    /// The store.
+    pub store: Arc<Store>,
+    /// The files that are read.
+    pub sources: Arc<Sources>,
+    /// Calls of systems under test.
+    pub queries: CallPool,
+    /// Where events go.
+    pub events: Arc<dyn EventSink>,
+    /// Whether to stop.
+    pub interrupt: Interrupt,
+    /// Artifacts in decoded form.
+    pub decoded: DecodedArtifacts,
+    /// CPU threads.
+    pub threads: rayon::ThreadPool,
+    /// Rows computed in this run.
+    pub rows_computed: AtomicUsize,
+    /// Rows that failed in this run.
+    pub rows_failed: AtomicUsize,
+}

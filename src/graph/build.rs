@@ -1,0 +1,416 @@
+//! Evaluations to nodes.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use ragstage_cache::Digest;
+use ragstage_stages::artifact::{Unit, Units};
+use ragstage_stages::error::{InputError, Place};
+use ragstage_stages::prepare::BenchmarkSpec;
+use ragstage_stages::query::{AnswerOptions, SystemSpec};
+use ragstage_stages::score::{Evaluator, EvaluatorSpec, evaluator};
+use ragstage_stages::step::{Stage, Step};
+
+use super::node::{Graph, Node, NodeId, QueryLabel, RecipeLabel, ResponseNodes, Scope, Spec};
+use crate::evaluation::{Evaluation, QuerySpec, Recipe, RecipeKind, SystemConfig};
+use crate::exec::Sources;
+
+/// The nodes of one evaluation.
+#[derive(Debug, Clone, Default)]
+pub struct EvaluationNodes {
+    /// Its `prepare`.
+    pub prepare: Option<NodeId>,
+    /// Its responses and scores.
+    pub responses: Arc<Vec<ResponseNodes>>,
+    /// Its `aggregate`.
+    pub aggregate: Option<NodeId>,
+    /// Its `report`.
+    pub report: Option<NodeId>,
+    /// All of them, each once, in graph order.
+    pub members: Vec<NodeId>,
+}
+
+/// The graph cannot be made.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum GraphError {
+    /// A file that the evaluation names is missing or unreadable, or a name in it is unknown.
+    Input(Vec<InputError>),
+}
+
+/// Adds evaluations to a graph.
+pub struct GraphBuilder<'a> {
+    /// The graph.
+    pub graph: &'a mut Graph,
+    /// The last stage that is wanted.
+    pub until: Stage,
+    /// Looks up files that recipes declare.
+    pub sources: &'a Sources,
+    /// The nodes of the evaluation that is being added.
+    pub members: BTreeSet<NodeId>,
+}
+
+impl GraphBuilder<'_> {
+    /// The nodes that tell what the benchmark consists of.
+    pub fn benchmark(&mut self, evaluation: &Evaluation, salt: &dyn Fn(Step) -> u64) -> NodeId {
+        let benchmark = Arc::new(evaluation.benchmark.clone());
+        let name = benchmark_name(&benchmark);
+        let scope = Scope { benchmark: name.clone(), ..Scope::default() };
+        let sources = self.insert(Node {
+            step: Step::Sources,
+            label: format!("sources {name}"),
+            scope: scope.clone(),
+            inputs: Vec::new(),
+            spec: Spec::Sources { benchmark: benchmark.clone() },
+            salt: salt(Step::Sources),
+        });
+        self.insert(Node {
+            step: Step::Prepare,
+            label: format!("prepare {name}"),
+            scope,
+            inputs: vec![sources],
+            spec: Spec::Prepare { benchmark },
+            salt: salt(Step::Prepare),
+        })
+    }
+
+    /// Everything after `prepare`, up to the wanted stage.
+    ///
+    /// # Errors
+    /// When a declared file is missing or an evaluator is unknown.
+    pub fn evaluation(
+        &mut self,
+        evaluation: &Evaluation,
+        prepare: NodeId,
+        units: &Units,
+        extra: &[EvaluatorSpec],
+        salt: &dyn Fn(Step) -> u64,
+    ) -> Result<EvaluationNodes, GraphError> {
+        let evaluators = evaluators(evaluation, units, extra)?;
+        let shared_units: Vec<Arc<Unit>> = units.units.iter().cloned().map(Arc::new).collect();
+        let benchmark = benchmark_name(&evaluation.benchmark);
+        let mut responses = Vec::new();
+        let mut errors = Vec::new();
+        let mut recipe_labels = Vec::new();
+        for recipe in &evaluation.recipes {
+            let system = match &recipe.kind {
+                RecipeKind::System(config) => match self.system(evaluation, recipe, config) {
+                    Ok(system) => Some(Arc::new(system)),
+                    Err(found) => {
+                        errors.extend(found);
+                        continue;
+                    }
+                },
+                RecipeKind::Built { .. } => None,
+            };
+            recipe_labels.push(RecipeLabel {
+                name: recipe.name.clone(),
+                manifest: recipe_manifest(recipe, system.as_deref()),
+            });
+            for unit in &shared_units {
+                let at = UnitPlace { benchmark: &benchmark, unit, recipe, prepare };
+                self.unit(evaluation, &at, system.as_ref(), &evaluators, salt, &mut responses);
+            }
+        }
+        if !errors.is_empty() {
+            return Err(GraphError::Input(errors));
+        }
+        let responses = Arc::new(responses);
+        let mut nodes = EvaluationNodes { prepare: Some(prepare), responses: responses.clone(), ..Default::default() };
+        if self.until < Stage::Aggregate {
+            nodes.members = self.members.iter().copied().collect();
+            return Ok(nodes);
+        }
+        let scope = Scope { benchmark, evaluation: Some(evaluation.name.clone()), ..Scope::default() };
+        let mut inputs = vec![prepare];
+        for response in responses.iter() {
+            inputs.push(response.retrieve);
+            inputs.extend(response.answer);
+            inputs.extend(response.scores.iter().map(|(_, id)| *id));
+        }
+        inputs.sort();
+        inputs.dedup();
+        let aggregate = self.insert(Node {
+            step: Step::Aggregate,
+            label: format!("aggregate {}", evaluation.name),
+            scope: scope.clone(),
+            inputs: inputs.clone(),
+            spec: Spec::Aggregate {
+                evaluation: evaluation.name.clone(),
+                responses: responses.clone(),
+                statistics: evaluation.statistics.clone(),
+            },
+            salt: salt(Step::Aggregate),
+        });
+        inputs.push(aggregate);
+        let queries = evaluation
+            .queries
+            .iter()
+            .map(|query| QueryLabel {
+                name: query.name.clone(),
+                mode: query.mode.clone(),
+                top_k: query.top_k,
+                options: query.options.clone(),
+            })
+            .collect();
+        nodes.aggregate = Some(aggregate);
+        nodes.report = Some(self.insert(Node {
+            step: Step::Report,
+            label: format!("report {}", evaluation.name),
+            scope,
+            inputs,
+            spec: Spec::Report {
+                evaluation: evaluation.name.clone(),
+                responses,
+                recipes: Arc::new(recipe_labels),
+                queries: Arc::new(queries),
+            },
+            salt: salt(Step::Report),
+        }));
+        nodes.members = self.members.iter().copied().collect();
+        Ok(nodes)
+    }
+
+    fn insert(&mut self, node: Node) -> NodeId {
+        let id = self.graph.add(node);
+        self.members.insert(id);
+        id
+    }
+
+    fn system(
+        &self,
+        evaluation: &Evaluation,
+        recipe: &Recipe,
+        config: &SystemConfig,
+    ) -> Result<SystemSpec, Vec<InputError>> {
+        let mut files = Vec::new();
+        let mut errors = Vec::new();
+        let base = evaluation.path.parent().unwrap_or(std::path::Path::new(""));
+        for path in &config.files {
+            match self.sources.fact(path) {
+                Ok(Some(fact)) => {
+                    let name = path.strip_prefix(base).unwrap_or(path).to_string_lossy().replace('\\', "/");
+                    files.push((name, fact.digest));
+                }
+                Ok(None) => errors.push(
+                    InputError::new(
+                        Place::file(path),
+                        format!("file of recipe {:?} does not exist", recipe.name),
+                    )
+                    .hint("correct `system.files`; paths are relative to the evaluation file"),
+                ),
+                Err(error) => errors.push(InputError::new(Place::file(path), format!("cannot be read: {error}"))),
+            }
+        }
+        if errors.is_empty() {
+            Ok(SystemSpec { version: config.version.clone(), files, transport: config.transport.clone() })
+        } else {
+            Err(errors)
+        }
+    }
+
+    fn unit(
+        &mut self,
+        evaluation: &Evaluation,
+        at: &UnitPlace<'_>,
+        system: Option<&Arc<SystemSpec>>,
+        evaluators: &[Arc<dyn Evaluator>],
+        salt: &dyn Fn(Step) -> u64,
+        responses: &mut Vec<ResponseNodes>,
+    ) {
+        let built = match &at.recipe.kind {
+            RecipeKind::Built { parse, chunk, full_text } if self.until >= Stage::Materialize => {
+                let spec = Spec::Materialize { unit: at.unit.clone(), options: parse.clone() };
+                let pages = self.add(at, Step::Materialize, None, vec![at.prepare], spec, salt);
+                (self.until >= Stage::Build).then(|| {
+                    let spec = Spec::Chunk { options: chunk.clone() };
+                    let chunks = self.add(at, Step::Chunk, None, vec![pages], spec, salt);
+                    let spec = Spec::FullTextIndex { analyzer: full_text.analyzer.clone() };
+                    let index = self.add(at, Step::FullTextIndex, None, vec![chunks], spec, salt);
+                    (chunks, index, full_text.bm25)
+                })
+            }
+            _ => None,
+        };
+        if self.until < Stage::Query {
+            return;
+        }
+        for query in &evaluation.queries {
+            if query.recipes.as_ref().is_some_and(|recipes| !recipes.contains(&at.recipe.name)) {
+                continue;
+            }
+            let (inputs, spec) = match (system, built) {
+                (Some(system), _) => (
+                    vec![at.prepare],
+                    Spec::System {
+                        unit: at.unit.clone(),
+                        system: system.clone(),
+                        mode: query.mode.clone(),
+                        options: query.options.clone(),
+                        top_k: query.top_k,
+                    },
+                ),
+                (None, Some((chunks, index, bm25))) => (
+                    vec![at.prepare, chunks, index],
+                    Spec::FullTextSearch { unit: at.unit.clone(), bm25, top_k: query.top_k },
+                ),
+                (None, None) => continue,
+            };
+            let retrieve = self.add(at, Step::Retrieve, Some(query), inputs, spec, salt);
+            let answer = answer_options(evaluation, at.recipe).map(|options| {
+                let spec = Spec::Answer { unit: at.unit.clone(), options };
+                self.add(at, Step::Answer, Some(query), vec![at.prepare, retrieve], spec, salt)
+            });
+            let scores = if self.until < Stage::Score {
+                Vec::new()
+            } else {
+                evaluators.iter().map(|e| self.score(at, query, retrieve, answer, e, salt)).collect()
+            };
+            responses.push(ResponseNodes {
+                recipe: at.recipe.name.clone(),
+                query: query.name.clone(),
+                mode: query.mode.clone(),
+                unit_id: at.unit.unit_id.clone(),
+                retrieve,
+                answer,
+                scores,
+            });
+        }
+    }
+
+    fn score(
+        &mut self,
+        at: &UnitPlace<'_>,
+        query: &QuerySpec,
+        retrieve: NodeId,
+        answer: Option<NodeId>,
+        evaluator: &Arc<dyn Evaluator>,
+        salt: &dyn Fn(Step) -> u64,
+    ) -> (String, NodeId) {
+        let name = evaluator.name();
+        let reads = evaluator.reads();
+        let mut inputs = vec![at.prepare, retrieve];
+        if reads.answer {
+            inputs.extend(answer);
+        }
+        let id = self.insert(Node {
+            step: Step::Score,
+            label: format!("score {} {} {} {name}", at.place(), at.recipe.name, query.name),
+            scope: Scope { evaluator: Some(name.clone()), ..at.scope(Some(query)) },
+            inputs,
+            spec: Spec::Score { unit: at.unit.clone(), evaluator: evaluator.clone() },
+            salt: salt(Step::Score),
+        });
+        (name, id)
+    }
+
+    fn add(
+        &mut self,
+        at: &UnitPlace<'_>,
+        step: Step,
+        query: Option<&QuerySpec>,
+        inputs: Vec<NodeId>,
+        spec: Spec,
+        salt: &dyn Fn(Step) -> u64,
+    ) -> NodeId {
+        let label = match query {
+            Some(query) => format!("{step} {} {} {}", at.place(), at.recipe.name, query.name),
+            None => format!("{step} {} {}", at.place(), at.recipe.name),
+        };
+        self.insert(Node { step, label, scope: at.scope(query), inputs, spec, salt: salt(step) })
+    }
+}
+
+/// Where in an evaluation a node belongs.
+struct UnitPlace<'a> {
+    benchmark: &'a str,
+    unit: &'a Arc<Unit>,
+    recipe: &'a Recipe,
+    prepare: NodeId,
+}
+
+impl UnitPlace<'_> {
+    fn place(&self) -> String {
+        format!("{}/{}", self.benchmark, self.unit.unit_id)
+    }
+
+    fn scope(&self, query: Option<&QuerySpec>) -> Scope {
+        Scope {
+            benchmark: self.benchmark.to_string(),
+            unit: Some(self.unit.unit_id.clone()),
+            recipes: vec![self.recipe.name.clone()],
+            query: query.map(|query| query.name.clone()),
+            evaluator: None,
+            evaluation: None,
+        }
+    }
+}
+
+/// The name that labels bear.
+fn benchmark_name(benchmark: &BenchmarkSpec) -> String {
+    match &benchmark.adapter {
+        ragstage_stages::prepare::AdapterSpec::Jsonl(spec) => spec.name.clone(),
+        ragstage_stages::prepare::AdapterSpec::Beir(spec) => format!("beir_{}", spec.dataset),
+    }
+}
+
+/// How a recipe's answers are made: a system under test answers for itself unless the evaluation says otherwise.
+fn answer_options(evaluation: &Evaluation, recipe: &Recipe) -> Option<AnswerOptions> {
+    match (&recipe.kind, evaluation.answer_given) {
+        (RecipeKind::System(_), false) => Some(AnswerOptions::System),
+        _ => evaluation.answer.clone(),
+    }
+}
+
+fn evaluators(
+    evaluation: &Evaluation,
+    units: &Units,
+    extra: &[EvaluatorSpec],
+) -> Result<Vec<Arc<dyn Evaluator>>, GraphError> {
+    let mut specs = Vec::new();
+    let mut errors = Vec::new();
+    match &evaluation.evaluators {
+        Some(given) => specs.extend(given.iter().cloned()),
+        None => {
+            for text in &units.default_evaluators {
+                match EvaluatorSpec::parse(text) {
+                    Ok(spec) => specs.push(spec),
+                    Err(error) => errors.push(InputError::new(Place::file(&evaluation.path), error.to_string())),
+                }
+            }
+        }
+    }
+    specs.extend(extra.iter().cloned());
+    let mut found: Vec<Arc<dyn Evaluator>> = Vec::new();
+    for spec in &specs {
+        match evaluator(spec) {
+            Ok(made) => {
+                let made: Arc<dyn Evaluator> = Arc::from(made);
+                if !found.iter().any(|other| other.name() == made.name()) {
+                    found.push(made);
+                }
+            }
+            Err(error) => {
+                let mut input = InputError::new(Place::file(&evaluation.path), error.message);
+                input.hint = error.nearest.map(|nearest| format!("did you mean {nearest}?"));
+                errors.push(input);
+            }
+        }
+    }
+    if errors.is_empty() { Ok(found) } else { Err(GraphError::Input(errors)) }
+}
+
+/// A recipe's options for the report, without secrets, paths and URLs.
+fn recipe_manifest(recipe: &Recipe, system: Option<&SystemSpec>) -> serde_json::Value {
+    match (&recipe.kind, system) {
+        (RecipeKind::Built { parse, chunk, full_text }, _) => {
+            serde_json::json!({"parse": parse, "chunk": chunk, "full_text": full_text})
+        }
+        (RecipeKind::System(config), system) => {
+            let files: Vec<(&String, String)> = system
+                .map(|system| system.files.iter().map(|(name, digest)| (name, Digest::hex(digest))).collect())
+                .unwrap_or_default();
+            serde_json::json!({"system": {"version": config.version, "files": files}})
+        }
+    }
+}

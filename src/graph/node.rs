@@ -1,0 +1,299 @@
+//! A node: one action before the digests of its inputs are known.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use ragstage_cache::{Digest, KeyHasher, KeyVisitor, Walk};
+use ragstage_stages::aggregate::StatisticsOptions;
+use ragstage_stages::artifact::Unit;
+use ragstage_stages::build::chunk::ChunkOptions;
+use ragstage_stages::build::full_text::{AnalyzerOptions, Bm25Options};
+use ragstage_stages::materialize::ParseOptions;
+use ragstage_stages::prepare::BenchmarkSpec;
+use ragstage_stages::query::{AnswerOptions, SystemSpec};
+use ragstage_stages::score::Evaluator;
+use ragstage_stages::step::Step;
+use serde::Serialize;
+
+use ragstage_stages::artifact::Json;
+
+/// A node's position in its graph.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct NodeId(pub usize);
+
+/// What a node is about, for people and for `explain`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Scope {
+    /// Benchmark.
+    pub benchmark: String,
+    /// Run unit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unit: Option<String>,
+    /// Recipes that share the node.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub recipes: Vec<String>,
+    /// Query mode's name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub query: Option<String>,
+    /// Evaluator.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evaluator: Option<String>,
+    /// Evaluation, for the nodes that belong to one alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evaluation: Option<String>,
+}
+
+/// Responses of one unit in one query mode of one recipe, as nodes.
+#[derive(Debug, Clone)]
+pub struct ResponseNodes {
+    /// Recipe.
+    pub recipe: String,
+    /// The query's name.
+    pub query: String,
+    /// The query's mode.
+    pub mode: String,
+    /// Unit.
+    pub unit_id: String,
+    /// The `retrieve` node.
+    pub retrieve: NodeId,
+    /// The `answer` node, where answers are made.
+    pub answer: Option<NodeId>,
+    /// The `score` nodes by evaluator.
+    pub scores: Vec<(String, NodeId)>,
+}
+
+/// A query as the report names it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct QueryLabel {
+    /// Name.
+    pub name: String,
+    /// Mode.
+    pub mode: String,
+    /// Most results per case.
+    pub top_k: u32,
+    /// Options of the mode.
+    pub options: Json,
+}
+
+/// A recipe as the report names it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecipeLabel {
+    /// Name.
+    pub name: String,
+    /// Its options, without secrets, paths and URLs.
+    pub manifest: serde_json::Value,
+}
+
+/// The parameters of a node, by step.
+#[derive(Clone)]
+pub enum Spec {
+    /// Which further files the benchmark's own files name.
+    Sources {
+        /// The benchmark.
+        benchmark: Arc<BenchmarkSpec>,
+    },
+    /// The benchmark itself. Input: sources.
+    Prepare {
+        /// The benchmark.
+        benchmark: Arc<BenchmarkSpec>,
+    },
+    /// A unit's documents as pages. Input: prepare.
+    Materialize {
+        /// The unit.
+        unit: Arc<Unit>,
+        /// Parser options.
+        options: ParseOptions,
+    },
+    /// A unit's chunks. Input: materialize.
+    Chunk {
+        /// Chunker options.
+        options: ChunkOptions,
+    },
+    /// A unit's full-text index. Input: chunk.
+    FullTextIndex {
+        /// Analyzer options.
+        analyzer: AnalyzerOptions,
+    },
+    /// Full-text search. Inputs: prepare, chunk, index.
+    FullTextSearch {
+        /// The unit.
+        unit: Arc<Unit>,
+        /// Ranking.
+        bm25: Bm25Options,
+        /// Most results per case.
+        top_k: u32,
+    },
+    /// A system under test is asked. Input: prepare.
+    System {
+        /// The unit.
+        unit: Arc<Unit>,
+        /// The system.
+        system: Arc<SystemSpec>,
+        /// The mode that is passed to it.
+        mode: String,
+        /// The options that are passed to it.
+        options: Json,
+        /// Most results per case.
+        top_k: u32,
+    },
+    /// Answers. Inputs: prepare, retrieve.
+    Answer {
+        /// The unit.
+        unit: Arc<Unit>,
+        /// How.
+        options: AnswerOptions,
+    },
+    /// One evaluator. Inputs: prepare, retrieve, and answer where there is one.
+    Score {
+        /// The unit.
+        unit: Arc<Unit>,
+        /// The evaluator.
+        evaluator: Arc<dyn Evaluator>,
+    },
+    /// Means and slices. Inputs: prepare and all that `responses` names.
+    Aggregate {
+        /// The evaluation's name.
+        evaluation: String,
+        /// What is summed up.
+        responses: Arc<Vec<ResponseNodes>>,
+        /// How.
+        statistics: StatisticsOptions,
+    },
+    /// The report. Inputs: prepare, aggregate, and all that `responses` names.
+    Report {
+        /// The evaluation's name.
+        evaluation: String,
+        /// What is reported.
+        responses: Arc<Vec<ResponseNodes>>,
+        /// The recipes.
+        recipes: Arc<Vec<RecipeLabel>>,
+        /// The queries.
+        queries: Arc<Vec<QueryLabel>>,
+    },
+}
+
+/// One action before the digests of its inputs are known.
+#[derive(Clone)]
+pub struct Node {
+    /// Step.
+    pub step: Step,
+    /// Unique text; the same action has the same label in the next run.
+    pub label: String,
+    /// What it is about.
+    pub scope: Scope,
+    /// The nodes whose outputs it reads.
+    pub inputs: Vec<NodeId>,
+    /// Parameters.
+    pub spec: Spec,
+    /// Bumped by `--force`; 0 otherwise.
+    pub salt: u64,
+}
+
+/// All nodes, inputs before the nodes that read them.
+#[derive(Default)]
+pub struct Graph {
+    nodes: Vec<Node>,
+    index: HashMap<Digest, NodeId>,
+    labels: HashMap<String, usize>,
+}
+
+impl Graph {
+    /// How many nodes there are.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// A node.
+    pub fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id.0]
+    }
+
+    /// All nodes with their ids, in an order in which inputs come first.
+    pub fn nodes(&self) -> impl Iterator<Item = (NodeId, &Node)> {
+        self.nodes.iter().enumerate().map(|(i, node)| (NodeId(i), node))
+    }
+
+    /// Adds a node, or finds the one that is the same action: same step, parameters, salt and inputs.
+    pub fn add(&mut self, node: Node) -> NodeId {
+        let identity = identity(&node);
+        if let Some(&id) = self.index.get(&identity) {
+            let known = &mut self.nodes[id.0].scope;
+            for recipe in node.scope.recipes {
+                if !known.recipes.contains(&recipe) {
+                    known.recipes.push(recipe);
+                }
+            }
+            return id;
+        }
+        let id = NodeId(self.nodes.len());
+        let mut node = node;
+        // Two benchmarks may bear one name; labels must stay unique, and the same from run to run.
+        let seen = self.labels.entry(node.label.clone()).or_insert(0);
+        *seen += 1;
+        if *seen > 1 {
+            node.label = format!("{} #{seen}", node.label);
+        }
+        self.index.insert(identity, id);
+        self.nodes.push(node);
+        id
+    }
+}
+
+/// What makes two nodes one action: everything static that will be in the key, and the inputs.
+fn identity(node: &Node) -> Digest {
+    let mut hasher = KeyHasher::new();
+    let v: &mut dyn KeyVisitor = &mut hasher;
+    v.text("step", node.step.name());
+    v.uint("salt", node.salt);
+    v.begin_list("inputs", node.inputs.len());
+    for input in &node.inputs {
+        v.uint("", input.0 as u64);
+    }
+    v.end();
+    match &node.spec {
+        Spec::Sources { benchmark } | Spec::Prepare { benchmark } => {
+            benchmark.adapter.walk(v);
+            benchmark.selection.walk(v);
+            // Two datasets may have equal options: here, and only here, their places tell them apart.
+            for file in benchmark.listing() {
+                v.text("", &file.path.to_string_lossy());
+            }
+        }
+        Spec::Materialize { unit, options } => {
+            v.text("unit", &unit.unit_id);
+            options.walk(v);
+        }
+        Spec::Chunk { options } => options.walk(v),
+        Spec::FullTextIndex { analyzer } => analyzer.walk(v),
+        Spec::FullTextSearch { unit, bm25, top_k } => {
+            v.text("unit", &unit.unit_id);
+            bm25.walk(v);
+            v.uint("top_k", u64::from(*top_k));
+        }
+        Spec::System { unit, system, mode, options, top_k } => {
+            v.text("unit", &unit.unit_id);
+            system.walk(v);
+            v.text("mode", mode);
+            ragstage_cache::key::walk_json(v, "options", &serde_json::Value::Object(options.clone()));
+            v.uint("top_k", u64::from(*top_k));
+        }
+        Spec::Answer { unit, options } => {
+            v.text("unit", &unit.unit_id);
+            options.walk(v);
+        }
+        Spec::Score { unit, evaluator } => {
+            v.text("unit", &unit.unit_id);
+            v.begin_record("evaluator", "evaluator");
+            evaluator.walk(v);
+            v.end();
+        }
+        // One per evaluation.
+        Spec::Aggregate { evaluation, .. } | Spec::Report { evaluation, .. } => v.text("evaluation", evaluation),
+    }
+    hasher.finish()
+}

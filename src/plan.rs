@@ -1,0 +1,412 @@
+//! What would run, before anything is spent: every action fresh or stale, with its reasons and the rows to come.
+//!
+//! A plan writes nothing. It reads the benchmark itself when `prepare` is stale (that costs nobody anything), so that units
+//! and cases are known even before the first run. What depends on an action that has to run first has an unknown key: it is
+//! planned as a cascade, and early cutoff may still spare it.
+
+use std::collections::BTreeMap;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ragstage_cache::action::OutputRecord;
+use ragstage_cache::key::key_of;
+use ragstage_cache::{Digest, Manifest};
+use ragstage_stages::artifact::Units;
+use ragstage_stages::contract::{
+    Action, Artifact, ComputeRow, Context, Decoded, Pool, Produced, RowBatch, RowOutcome,
+};
+use ragstage_stages::error::{DecodeError, StageError, StageErrorKind};
+use ragstage_stages::score::EvaluatorSpec;
+use ragstage_stages::step::{Stage, Step};
+use serde::Serialize;
+
+use crate::evaluation::Evaluation;
+use crate::exec::{ActionSource, NodeOutputs, Previous, RunError, Shared};
+use crate::graph::{EvaluationNodes, Graph, GraphBuilder, Node, NodeId, Spec};
+use crate::stale::StaleReason;
+
+/// How an action stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    /// Its outputs are there.
+    Fresh,
+    /// It has to run.
+    Stale,
+    /// Something it depends on has to run first.
+    Cascade,
+}
+
+impl Standing {
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Standing::Fresh => "fresh",
+            Standing::Stale => "stale",
+            Standing::Cascade => "cascade",
+        }
+    }
+}
+
+/// Rows of an action: all of them, and those that are not in the row cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct RowsToCome {
+    /// In all.
+    pub total: u64,
+    /// To be computed.
+    pub missing: u64,
+    /// Whether each missing row is a call of a system under test.
+    pub calls: bool,
+}
+
+/// One row of an action.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RowFact {
+    /// The item.
+    pub item: String,
+    /// The row cache it lives in.
+    pub slot: Digest,
+    /// Its key there.
+    pub key: Digest,
+    /// Whether it is there.
+    pub cached: bool,
+}
+
+/// One action of the plan.
+#[derive(Debug, Clone, Serialize)]
+pub struct Entry {
+    /// Step.
+    pub step: Step,
+    /// Label.
+    pub label: String,
+    /// How it stands.
+    pub standing: Standing,
+    /// Its key, where its inputs are known.
+    pub key: Option<Digest>,
+    /// Why it has to run.
+    pub reasons: Vec<StaleReason>,
+    /// Its rows, where it has any and they are known (a cascade's are the most there can be).
+    pub rows: Option<RowsToCome>,
+    #[serde(skip)]
+    outputs: Vec<OutputRecord>,
+}
+
+/// The plan of some evaluations.
+pub struct Plan {
+    /// The graph.
+    pub graph: Graph,
+    /// One entry per node of the graph.
+    pub entries: Vec<Entry>,
+    /// The nodes of each evaluation.
+    pub evaluations: Vec<EvaluationNodes>,
+}
+
+/// What a plan amounts to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Totals {
+    /// Actions that are there.
+    pub fresh: usize,
+    /// Actions that have to run.
+    pub stale: usize,
+    /// Actions that may have to run after them.
+    pub cascade: usize,
+    /// Calls of systems under test to come.
+    pub calls: u64,
+}
+
+impl Plan {
+    /// What the plan amounts to.
+    pub fn totals(&self) -> Totals {
+        let count = |standing| self.entries.iter().filter(|entry| entry.standing == standing).count();
+        Totals {
+            fresh: count(Standing::Fresh),
+            stale: count(Standing::Stale),
+            cascade: count(Standing::Cascade),
+            calls: self.entries.iter().filter_map(|e| e.rows).filter(|r| r.calls).map(|r| r.missing).sum(),
+        }
+    }
+
+    /// The entry of a node.
+    pub fn entry(&self, id: NodeId) -> &Entry {
+        &self.entries[id.0]
+    }
+}
+
+/// Makes plans.
+pub struct Planner<'a> {
+    /// What a run would share.
+    pub shared: Arc<Shared>,
+    /// Makes actions out of nodes.
+    pub source: &'a ActionSource,
+    /// What earlier runs did.
+    pub previous: &'a Previous,
+    /// Blobs that the plan made and did not store.
+    pub overlay: Arc<Overlay>,
+}
+
+/// Blobs of a plan that are nowhere on disk.
+#[derive(Default)]
+pub struct Overlay {
+    blobs: Mutex<HashMap<Digest, Arc<Vec<u8>>>>,
+}
+
+impl Overlay {
+    /// A blob of the plan.
+    pub fn get(&self, digest: &Digest) -> Option<Vec<u8>> {
+        self.blobs.lock().unwrap_or_else(PoisonError::into_inner).get(digest).map(|bytes| bytes.to_vec())
+    }
+
+    fn put(&self, bytes: Vec<u8>) -> Digest {
+        let digest = Digest::of(&bytes);
+        self.blobs.lock().unwrap_or_else(PoisonError::into_inner).insert(digest, Arc::new(bytes));
+        digest
+    }
+}
+
+struct Outputs<'a>(&'a [Entry]);
+
+impl NodeOutputs for Outputs<'_> {
+    fn outputs(&self, id: NodeId) -> &[OutputRecord] {
+        self.0.get(id.0).map_or(&[], |entry| &entry.outputs)
+    }
+}
+
+impl Planner<'_> {
+    /// Plans `evaluations` up to `until`, with the salts that their forced steps have.
+    ///
+    /// # Errors
+    /// When inputs are missing or malformed, or the store fails.
+    pub fn plan(
+        &self,
+        evaluations: &[Evaluation],
+        extra: &[EvaluatorSpec],
+        until: Stage,
+        salts: &[BTreeMap<String, u64>],
+    ) -> Result<Plan, RunError> {
+        let mut plan = Plan { graph: Graph::default(), entries: Vec::new(), evaluations: Vec::new() };
+        let salt = |index: usize| {
+            move |step: Step| salts.get(index).and_then(|salts| salts.get(step.name())).copied().unwrap_or(0)
+        };
+        let mut prepares = Vec::new();
+        for (index, evaluation) in evaluations.iter().enumerate() {
+            let mut builder = self.builder(&mut plan.graph, until);
+            prepares.push(builder.benchmark(evaluation, &salt(index)));
+        }
+        self.survey(&mut plan)?;
+        for (index, (evaluation, &prepare)) in evaluations.iter().zip(&prepares).enumerate() {
+            let units = plan.entries[prepare.0].outputs.iter().find(|output| output.name == "units");
+            let Some(units) = units.map(|output| output.digest) else { continue };
+            let units = Units::decode((self.source.blob)(&units)?)
+                .map_err(|error| RunError::Internal(format!("units: {error}")))?;
+            let mut builder = self.builder(&mut plan.graph, until);
+            if until == Stage::Prepare {
+                continue;
+            }
+            plan.evaluations.push(builder.evaluation(evaluation, prepare, &units, extra, &salt(index))?);
+        }
+        self.survey(&mut plan)?;
+        Ok(plan)
+    }
+
+    fn builder<'g>(&'g self, graph: &'g mut Graph, until: Stage) -> GraphBuilder<'g> {
+        GraphBuilder { graph, until, sources: &self.shared.sources, members: Default::default() }
+    }
+
+    /// Looks at every node that has no entry yet.
+    fn survey(&self, plan: &mut Plan) -> Result<(), RunError> {
+        for position in plan.entries.len()..plan.graph.len() {
+            let node = plan.graph.node(NodeId(position));
+            let entry = self.look(node, &plan.entries)?;
+            plan.entries.push(entry);
+        }
+        Ok(())
+    }
+
+    fn look(&self, node: &Node, before: &[Entry]) -> Result<Entry, RunError> {
+        let mut entry = Entry {
+            step: node.step,
+            label: node.label.clone(),
+            standing: Standing::Cascade,
+            key: None,
+            reasons: Vec::new(),
+            rows: None,
+            outputs: Vec::new(),
+        };
+        // Prepare is read in memory, so what depends on it can be planned exactly.
+        let unknown: Vec<&Entry> =
+            node.inputs.iter().map(|input| &before[input.0]).filter(|input| input.outputs.is_empty()).collect();
+        if let Some(first) = unknown.first() {
+            entry.reasons = vec![StaleReason::Upstream { label: first.label.clone() }];
+            entry.rows = most_rows(node);
+            return Ok(entry);
+        }
+        let action = self.source.action(node, &Outputs(before))?;
+        let key = key_of(&*action);
+        entry.key = Some(key);
+        let actions = self.shared.store.actions();
+        let record = actions.get(&key)?;
+        let cas = self.shared.store.cas();
+        if let Some(record) = &record {
+            match record.outputs.iter().find(|output| !cas.has(&output.digest, output.bytes)) {
+                None => {
+                    entry.standing = Standing::Fresh;
+                    entry.outputs = record.outputs.clone();
+                    return Ok(entry);
+                }
+                Some(lost) => entry.reasons = vec![StaleReason::LostBlob { digest: lost.digest }],
+            }
+        }
+        entry.standing = Standing::Stale;
+        if entry.reasons.is_empty() {
+            entry.reasons = self.reasons(node, key, &*action)?;
+        }
+        let context = PlanContext::new(self, node.step, None);
+        match action.run(&context) {
+            Ok(produced) if node.step.stage() == Stage::Prepare => entry.outputs = self.keep(produced),
+            Ok(_) => {}
+            Err(StageError { kind: StageErrorKind::Input(errors), .. }) => return Err(RunError::Input(errors)),
+            // Stopped at its rows, or an input is lost: then the rows stay unknown.
+            Err(_) => {}
+        }
+        entry.rows = context.rows.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Ok(entry)
+    }
+
+    /// The preimage of a node's key, where its inputs are known.
+    ///
+    /// # Errors
+    /// When a source file cannot be read any more.
+    pub fn manifest(&self, plan: &Plan, id: NodeId) -> Result<Option<Manifest>, RunError> {
+        if plan.entry(id).key.is_none() {
+            return Ok(None);
+        }
+        let action = self.source.action(plan.graph.node(id), &Outputs(&plan.entries))?;
+        Ok(Some(Manifest::of(&*action)))
+    }
+
+    /// The rows of a node that `item` names: their keys, and whether they are in the row cache.
+    ///
+    /// # Errors
+    /// When a source file cannot be read any more.
+    pub fn rows(&self, plan: &Plan, id: NodeId, item: &str) -> Result<Vec<RowFact>, RunError> {
+        if plan.entry(id).key.is_none() {
+            return Ok(Vec::new());
+        }
+        let action = self.source.action(plan.graph.node(id), &Outputs(&plan.entries))?;
+        let context = PlanContext::new(self, plan.entry(id).step, Some(item));
+        // It is stopped at its rows, which is all that is wanted of it.
+        let _ = action.run(&context);
+        Ok(context.watched.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn reasons(&self, node: &Node, key: Digest, action: &dyn Action) -> Result<Vec<StaleReason>, RunError> {
+        Ok(match self.previous.action(&node.label) {
+            None => vec![StaleReason::FirstBuild],
+            Some(old) if !old.complete => vec![StaleReason::Incomplete],
+            Some(old) if old.key == key => vec![StaleReason::Evicted],
+            Some(old) => match self.shared.store.actions().manifest(&old.key)? {
+                Some(manifest) => StaleReason::between(&manifest, &Manifest::of(action)),
+                None => vec![StaleReason::Evicted],
+            },
+        })
+    }
+
+    fn keep(&self, produced: Produced) -> Vec<OutputRecord> {
+        produced
+            .outputs
+            .into_iter()
+            .map(|output| OutputRecord {
+                name: output.name.to_string(),
+                bytes: output.bytes.len() as u64,
+                rows: output.rows,
+                observation: output.observation,
+                digest: self.overlay.put(output.bytes),
+            })
+            .collect()
+    }
+}
+
+/// The most rows that an action of unknown key can have.
+fn most_rows(node: &Node) -> Option<RowsToCome> {
+    let (total, calls) = match &node.spec {
+        Spec::Materialize { unit, .. } => (unit.documents, false),
+        Spec::FullTextSearch { unit, .. } | Spec::Answer { unit, .. } | Spec::Score { unit, .. } => (unit.cases, false),
+        Spec::System { unit, .. } => (unit.cases, true),
+        _ => return None,
+    };
+    Some(RowsToCome { total, missing: total, calls })
+}
+
+/// Lends an action blobs, and stops it when it asks for rows.
+struct PlanContext<'a> {
+    shared: &'a Shared,
+    overlay: &'a Overlay,
+    step: Step,
+    watch: Option<&'a str>,
+    rows: Mutex<Option<RowsToCome>>,
+    watched: Mutex<Vec<RowFact>>,
+}
+
+impl<'a> PlanContext<'a> {
+    fn new(planner: &'a Planner<'_>, step: Step, watch: Option<&'a str>) -> Self {
+        PlanContext {
+            shared: &planner.shared,
+            overlay: &planner.overlay,
+            step,
+            watch,
+            rows: Mutex::new(None),
+            watched: Mutex::default(),
+        }
+    }
+}
+
+impl Context for PlanContext<'_> {
+    fn blob(&self, digest: &Digest) -> Result<Vec<u8>, StageError> {
+        match self.overlay.get(digest) {
+            Some(bytes) => Ok(bytes),
+            None => self.shared.store.cas().get(digest).map_err(|error| StageError::store(self.step, error)),
+        }
+    }
+
+    fn decoded(
+        &self,
+        digest: &Digest,
+        decode: &dyn Fn(Vec<u8>) -> Result<Decoded, DecodeError>,
+    ) -> Result<Decoded, StageError> {
+        if let Some(value) = self.shared.decoded.get(digest) {
+            return Ok(value);
+        }
+        let bytes = self.blob(digest)?;
+        let size = bytes.len();
+        let value = decode(bytes).map_err(|error| StageError {
+            step: self.step,
+            kind: StageErrorKind::Artifact { digest: *digest, why: error.to_string() },
+        })?;
+        self.shared.decoded.keep(*digest, value.clone(), size);
+        Ok(value)
+    }
+
+    fn source(&self, digest: &Digest) -> Result<Option<Vec<u8>>, StageError> {
+        Ok(self.shared.sources.path(digest).and_then(|path| std::fs::read(path).ok()))
+    }
+
+    fn rows(&self, batch: RowBatch<'_>, _: &ComputeRow<'_>) -> Result<Vec<RowOutcome>, StageError> {
+        let slot = key_of(batch.slot);
+        let peek = |keys: &[Digest]| {
+            self.shared.store.rows().peek(&slot, keys).map_err(|error| StageError::store(self.step, error))
+        };
+        for item in batch.items.iter().filter(|item| self.watch == Some(item.label)) {
+            let fact = RowFact { item: item.label.to_string(), slot, key: item.key, cached: peek(&[item.key])? > 0 };
+            self.watched.lock().unwrap_or_else(PoisonError::into_inner).push(fact);
+        }
+        let mut keys: Vec<Digest> = batch.items.iter().map(|item| item.key).collect();
+        let total = keys.len() as u64;
+        keys.sort();
+        keys.dedup();
+        let found = peek(&keys)?;
+        let rows =
+            RowsToCome { total, missing: (keys.len() - found.min(keys.len())) as u64, calls: batch.pool == Pool::Queries };
+        *self.rows.lock().unwrap_or_else(PoisonError::into_inner) = Some(rows);
+        Err(StageError { step: self.step, kind: StageErrorKind::Cancelled })
+    }
+}

@@ -1,0 +1,91 @@
+//! Bars, for terminals: one per step that has work.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use ragstage_stages::step::Step;
+
+use super::notices::Notices;
+use super::tally::Tally;
+use crate::exec::{Event, EventSink};
+
+struct State {
+    tally: Tally,
+    notices: Notices,
+    bars: BTreeMap<Step, ProgressBar>,
+}
+
+/// Draws bars on stderr.
+pub struct Bars {
+    all: MultiProgress,
+    style: ProgressStyle,
+    state: Mutex<State>,
+}
+
+impl Bars {
+    /// Bars from now on.
+    pub fn new() -> Self {
+        let style = ProgressStyle::with_template("{prefix:<16} {bar:30} {pos}/{len} {msg} {elapsed} (eta {eta})")
+            .unwrap_or_else(|_| ProgressStyle::default_bar());
+        Bars {
+            all: MultiProgress::new(),
+            style,
+            state: Mutex::new(State {
+                tally: Tally::default(),
+                notices: Notices::default(),
+                bars: BTreeMap::new(),
+            }),
+        }
+    }
+}
+
+impl Default for Bars {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl EventSink for Bars {
+    fn event(&self, event: &Event) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.tally.take(event);
+        if let Some(line) = state.notices.line(event) {
+            // A terminal that cannot be drawn on loses a notice, which the run record has.
+            let _ = self.all.println(line);
+        }
+        let step = match event {
+            Event::ActionStale { step, .. }
+            | Event::ActionFinished { step, .. }
+            | Event::RowsPlanned { step, .. }
+            | Event::RowDone { step, .. }
+            | Event::RowFailed { step, .. } => *step,
+            Event::RunFinished { .. } => {
+                for (step, bar) in &state.bars {
+                    let words = state.tally.steps.get(step).map(|count| count.words()).unwrap_or_default();
+                    bar.finish_with_message(words);
+                }
+                return;
+            }
+            _ => return,
+        };
+        let Some(count) = state.tally.steps.get(&step).copied() else { return };
+        let bar = state.bars.entry(step).or_insert_with(|| {
+            let bar = self.all.add(ProgressBar::new(0));
+            bar.set_style(self.style.clone());
+            bar.set_prefix(step.name());
+            bar
+        });
+        // Rows where the step has any, else actions.
+        if count.rows > 0 {
+            bar.set_length(count.rows as u64);
+            bar.set_position((count.rows_done + count.rows_failed) as u64);
+        } else {
+            bar.set_length(count.stale as u64);
+            bar.set_position(count.finished as u64);
+        }
+        if count.rows_failed > 0 {
+            bar.set_message(format!("{} failed", count.rows_failed));
+        }
+    }
+}
