@@ -5,13 +5,28 @@
 
 #![warn(missing_docs)]
 
+pub mod action;
+pub mod atomic;
+pub mod cas;
 pub mod digest;
 pub mod error;
+pub mod incident;
 pub mod key;
+mod layout;
+pub mod lock;
 pub mod manifest;
+pub mod memo;
+mod nonce;
+pub mod rows;
+pub mod runs;
+pub mod salt;
+mod scratch;
+pub mod store;
 pub mod table;
 
 pub use digest::Digest;
 pub use error::{StoreError, StoreErrorKind};
+pub use incident::Incident;
 pub use key::{KeyHasher, KeyVisitor, Walk};
 pub use manifest::Manifest;
+pub use store::Store;
