@@ -1,13 +1,11 @@
 //! What an action made: its key, its outputs, and the manifest that explains the key.
 
-use std::fs;
-use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::layout::{Layout, read_if_there};
+use crate::layout::{Layout, read_if_there, remove_if_there};
 use crate::{Digest, Manifest, StoreError, StoreErrorKind};
 
 pub(crate) const BUCKET: &str = "actions-v1";
@@ -103,12 +101,7 @@ impl ActionCache {
         // The record goes first: a manifest alone means nothing.
         for path in [self.path(key), self.manifest_path(key)] {
             self.layout.scratch("remove action", &path)?;
-            match fs::remove_file(&path) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    return Err(StoreError::io("remove action", &path, error));
-                }
-                _ => {}
-            }
+            remove_if_there(&path).map_err(|error| StoreError::io("remove action", &path, error))?;
         }
         Ok(())
     }

@@ -122,6 +122,14 @@ pub(crate) fn read_if_there(operation: &'static str, path: &Path) -> Result<Opti
     }
 }
 
+/// Removes a file; not an error when it is not there.
+pub(crate) fn remove_if_there(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
 /// The paths in a directory, sorted; none when it is not there.
 pub(crate) fn list(dir: &Path) -> Result<Vec<PathBuf>, StoreError> {
     let entries = match fs::read_dir(dir) {

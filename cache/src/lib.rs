@@ -8,19 +8,24 @@
 pub mod action;
 pub mod atomic;
 pub mod cas;
+mod commit;
 pub mod digest;
 pub mod error;
 pub mod incident;
+pub mod journal;
 pub mod key;
 mod layout;
 pub mod lock;
 pub mod manifest;
 pub mod memo;
 mod nonce;
+mod row;
 pub mod rows;
 pub mod runs;
 pub mod salt;
 mod scratch;
+pub mod segment;
+mod slot;
 pub mod store;
 pub mod table;
 

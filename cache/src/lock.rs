@@ -96,7 +96,8 @@ pub(crate) fn try_lock(file: &File) -> io::Result<bool> {
     }
 }
 
-fn wait(file: &File) -> io::Result<()> {
+/// Blocks until the lock is taken.
+pub(crate) fn wait(file: &File) -> io::Result<()> {
     loop {
         match file.lock() {
             // A signal that only sets a flag; the owner is still at work.

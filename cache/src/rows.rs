@@ -1,42 +1,51 @@
-//! Row caches: paid and computed rows by slot and key.
+//! Row caches: computed and paid rows, by slot and by the digest of their item.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::layout::Layout;
-use crate::{Digest, Manifest, StoreError};
+use serde::{Deserialize, Serialize};
+
+use crate::layout::{Layout, read_if_there};
+use crate::{Digest, Manifest, StoreError, StoreErrorKind};
+
+pub use crate::row::StoredRow;
+pub use crate::slot::RowSlot;
 
 pub(crate) const BUCKET: &str = "rows-v1";
-
-/// A cached row.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StoredRow {
-    /// What is hashed and drives downstream keys.
-    pub value: Vec<u8>,
-    /// What is stored beside it, never hashed.
-    pub observation: Vec<u8>,
-}
+pub(crate) const SLOT_FILE: &str = "slot.json";
+const SLOT_FORMAT: u32 = 1;
 
 /// When an appended row is safe from a loss of power.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durability {
     /// Before the append returns: a row that cost money.
     Paid,
-    /// After the next [`RowSlot::sync`]; until then it survives the death of the process only.
+    /// After the next [`RowSlot::sync`]; until then it survives the death of the process, not of the machine.
     Free,
 }
 
-/// All row caches of a store.
+/// `slot.json`: what the rows of a slot have in common.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct SlotFile {
+    format: u32,
+    slot: Digest,
+    manifest: Manifest,
+}
+
+impl SlotFile {
+    pub(crate) fn new(slot: Digest, manifest: Manifest) -> Self {
+        SlotFile { format: SLOT_FORMAT, slot, manifest }
+    }
+}
+
+/// The row caches of a store. A slot is a stage's key without its list of items; a row's key is its item's digest.
+///
+/// `rows-v1/ab/cdef…/` holds `slot.json`, segments and journals. Rows live in memory once their slot was asked for, until
+/// [`RowCache::close`].
 #[derive(Debug)]
 pub struct RowCache {
     layout: Arc<Layout>,
     slots: Mutex<HashMap<Digest, Arc<RowSlot>>>,
-}
-
-/// One row cache.
-#[derive(Debug, Default)]
-pub struct RowSlot {
-    rows: Mutex<HashMap<Digest, Arc<StoredRow>>>,
 }
 
 impl RowCache {
@@ -44,40 +53,80 @@ impl RowCache {
         RowCache { layout, slots: Mutex::default() }
     }
 
-    /// The shared handle of `slot`.
+    /// The handle of `slot`, one for all threads, with all rows that any process has written by now.
+    ///
+    /// `manifest` is asked for the slot's readable preimage when the slot is not there yet; nothing is written before the
+    /// first append.
+    ///
+    /// # Errors
+    /// When what is there cannot be read. Damaged files are incidents, not errors.
     pub fn slot(&self, slot: &Digest, manifest: &dyn Fn() -> Manifest) -> Result<Arc<RowSlot>, StoreError> {
-        let _ = (manifest, &self.layout);
-        Ok(self.slots.lock().unwrap_or_else(PoisonError::into_inner).entry(*slot).or_default().clone())
+        let handle = self.handle(slot);
+        handle.refresh()?;
+        handle.describe(manifest);
+        Ok(handle)
     }
 
-    /// Ends a run.
-    pub fn close(&self) -> Result<(), StoreError> {
-        Ok(())
-    }
-
-    /// How many of `keys` are there.
+    /// How many of `keys` have a row in `slot`. Makes no file.
+    ///
+    /// # Errors
+    /// As [`RowCache::slot`].
     pub fn peek(&self, slot: &Digest, keys: &[Digest]) -> Result<usize, StoreError> {
-        let slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(slots.get(slot).map_or(0, |slot| keys.iter().filter(|key| slot.get(key).is_some()).count()))
-    }
-}
-
-impl RowSlot {
-    /// The row of `key`.
-    pub fn get(&self, key: &Digest) -> Option<Arc<StoredRow>> {
-        self.rows.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
+        let handle = self.handle(slot);
+        handle.refresh()?;
+        Ok(keys.iter().filter(|key| handle.get(key).is_some()).count())
     }
 
-    /// Stores a row.
-    pub fn append(&self, key: Digest, row: StoredRow, durability: Durability) -> Result<Arc<StoredRow>, StoreError> {
-        let _ = durability;
-        let row = Arc::new(row);
-        self.rows.lock().unwrap_or_else(PoisonError::into_inner).insert(key, row.clone());
-        Ok(row)
+    /// Ends a run: every row is made durable, long journals become segments, many segments become one, and the journals
+    /// are free for the next writer.
+    ///
+    /// # Errors
+    /// The first one, after all slots were tried.
+    pub fn close(&self) -> Result<(), StoreError> {
+        let handles = std::mem::take(&mut *self.lock());
+        let mut slots: Vec<_> = handles.into_iter().collect();
+        slots.sort_unstable_by_key(|(slot, _)| *slot);
+        let mut result = Ok(());
+        for (_, handle) in slots {
+            result = result.and(handle.close());
+        }
+        result
     }
 
-    /// Makes all appended rows durable.
-    pub fn sync(&self) -> Result<(), StoreError> {
-        Ok(())
+    /// What the rows of `slot` have in common; `None` when the slot is not there or its description is malformed.
+    ///
+    /// # Errors
+    /// When it cannot be read, or a newer version wrote it.
+    pub fn manifest(&self, slot: &Digest) -> Result<Option<Manifest>, StoreError> {
+        let path = self.layout.place(BUCKET, slot, "").join(SLOT_FILE);
+        let Some(bytes) = read_if_there("read slot", &path)? else { return Ok(None) };
+        match serde_json::from_slice::<SlotFile>(&bytes) {
+            Ok(file) if file.format > SLOT_FORMAT => {
+                let kind = StoreErrorKind::Newer { found: file.format, known: SLOT_FORMAT };
+                Err(StoreError { operation: "read slot", place: path, kind })
+            }
+            Ok(file) => Ok(Some(file.manifest)),
+            Err(error) => {
+                self.layout.incidents.record(&path, format!("malformed slot: {error}"), "its rows are kept");
+                Ok(None)
+            }
+        }
+    }
+
+    /// All slots, sorted.
+    ///
+    /// # Errors
+    /// When the directories cannot be listed.
+    pub fn all(&self) -> Result<Vec<Digest>, StoreError> {
+        Ok(self.layout.digests(BUCKET, "")?.0)
+    }
+
+    fn handle(&self, slot: &Digest) -> Arc<RowSlot> {
+        let new = || Arc::new(RowSlot::new(self.layout.clone(), *slot));
+        self.lock().entry(*slot).or_insert_with(new).clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<Digest, Arc<RowSlot>>> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -4,6 +4,8 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::lock::wait;
+
 /// `tmp/<pid>-<random>/`, alive while its `lock` file is locked; removed on drop.
 #[derive(Debug)]
 pub(crate) struct Scratch {
@@ -43,7 +45,7 @@ impl Scratch {
 /// Held between the making of a directory and the locking of its lock, lest a sweep takes it for a dead one.
 fn gate(tmp: &Path) -> io::Result<File> {
     let gate = open_lock(&tmp.join("gate"))?;
-    gate.lock()?;
+    wait(&gate)?;
     Ok(gate)
 }
 

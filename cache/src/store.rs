@@ -71,8 +71,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreErrorKind::Newer`] when a newer version made it, [`StoreErrorKind::Malformed`] when the version file is
-    /// something else or the directory holds other things than a store, and the causes of the file system when it cannot
-    /// be made.
+    /// something else, and the causes of the file system when it cannot be made.
     pub fn open(root: &Path) -> Result<Self, StoreError> {
         let exists = check_version(root)?;
         let access = match Self::prepare(root) {
