@@ -10,7 +10,7 @@ use crate::{Digest, Manifest, StoreError, StoreErrorKind};
 
 pub(crate) const BUCKET: &str = "actions-v1";
 pub(crate) const RECORD_SUFFIX: &str = ".json";
-const MANIFEST_SUFFIX: &str = ".manifest.json";
+pub(crate) const MANIFEST_SUFFIX: &str = ".manifest.json";
 
 /// The format of action records that this version writes and reads.
 pub const ACTION_FORMAT: u32 = 1;
@@ -89,7 +89,7 @@ impl ActionCache {
     /// # Errors
     /// When they cannot be written.
     pub fn put(&self, record: &ActionRecord, manifest: &Manifest) -> Result<(), StoreError> {
-        self.layout.write_json("write manifest", &self.manifest_path(&record.key), manifest)?;
+        self.layout.write_json_beside("write manifest", &self.manifest_path(&record.key), manifest)?;
         self.layout.write_json("write action", &self.path(&record.key), record)
     }
 

@@ -16,18 +16,19 @@ use crate::StoreError;
 /// [`crate::StoreErrorKind::Full`] or [`crate::StoreErrorKind::ReadOnly`] where that is the cause; the temporary file is
 /// gone in every case.
 pub fn write(tmp_dir: &Path, path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
-    stage(tmp_dir, path, bytes).map_err(|error| StoreError::io("write", path, error))
+    let written = place(tmp_dir, path, bytes).and_then(|()| sync_dir(path.parent().unwrap_or(Path::new("."))));
+    written.map_err(|error| StoreError::io("write", path, error))
 }
 
-fn stage(tmp_dir: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
+/// The same without flushing the directory: for a file that another one is written beside, whose flush does for both.
+pub(crate) fn place(tmp_dir: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
     // Not tempfile's private mode: a store may be shared by a group, as the umask says.
     let mut file = tempfile::Builder::new().permissions(Permissions::from_mode(0o666)).tempfile_in(tmp_dir)?;
     file.write_all(bytes)?;
     file.as_file().sync_all()?;
-    let parent = path.parent().unwrap_or(Path::new("."));
-    make_dir(parent)?;
+    make_dir(path.parent().unwrap_or(Path::new(".")))?;
     file.persist(path).map_err(|error| error.error)?;
-    sync_dir(parent)
+    Ok(())
 }
 
 /// Makes a directory and its missing parents, durably.

@@ -58,9 +58,19 @@ impl Layout {
         path: &Path,
         value: &impl Serialize,
     ) -> Result<(), StoreError> {
-        let mut bytes = serde_json::to_vec(value).map_err(|error| StoreError::malformed(operation, path, error))?;
-        bytes.push(b'\n');
-        self.write(operation, path, &bytes)
+        self.write(operation, path, &json(operation, path, value)?)
+    }
+
+    /// The same for a document that another one is written beside afterwards, with [`Layout::write_json`].
+    pub(crate) fn write_json_beside(
+        &self,
+        operation: &'static str,
+        path: &Path,
+        value: &impl Serialize,
+    ) -> Result<(), StoreError> {
+        let scratch = self.scratch(operation, path)?;
+        let bytes = json(operation, path, value)?;
+        atomic::place(scratch.path(), path, &bytes).map_err(|error| StoreError::io(operation, path, error))
     }
 
     /// Moves a damaged file out of the way, keeping its bytes for inspection, and records the incident.
@@ -105,6 +115,13 @@ impl Layout {
         strays.sort_unstable();
         Ok((digests, strays))
     }
+}
+
+/// One line of JSON.
+fn json(operation: &'static str, path: &Path, value: &impl Serialize) -> Result<Vec<u8>, StoreError> {
+    let mut bytes = serde_json::to_vec(value).map_err(|error| StoreError::malformed(operation, path, error))?;
+    bytes.push(b'\n');
+    Ok(bytes)
 }
 
 fn digest_at(head: &Path, path: &Path, suffix: &str) -> Option<Digest> {

@@ -11,6 +11,7 @@ pub mod cas;
 mod commit;
 pub mod digest;
 pub mod error;
+pub mod gc;
 pub mod incident;
 pub mod journal;
 pub mod key;
@@ -28,6 +29,8 @@ pub mod segment;
 mod slot;
 pub mod store;
 pub mod table;
+pub mod usage;
+pub mod verify;
 
 pub use digest::Digest;
 pub use error::{StoreError, StoreErrorKind};

@@ -1,6 +1,8 @@
 //! Row caches: computed and paid rows, by slot and by the digest of their item.
 
 use std::collections::HashMap;
+use std::fs;
+use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
@@ -119,6 +121,26 @@ impl RowCache {
     /// When the directories cannot be listed.
     pub fn all(&self) -> Result<Vec<Digest>, StoreError> {
         Ok(self.layout.digests(BUCKET, "")?.0)
+    }
+
+    /// How many rows `slot` has. Its rows are not kept in memory.
+    ///
+    /// # Errors
+    /// As [`RowCache::slot`].
+    pub fn count(&self, slot: &Digest) -> Result<usize, StoreError> {
+        let rows = RowSlot::new(self.layout.clone(), *slot);
+        rows.refresh()?;
+        Ok(rows.len())
+    }
+
+    /// Removes `slot` with all its rows. No other process may have the store open.
+    pub(crate) fn forget(&self, slot: &Digest) -> Result<(), StoreError> {
+        self.lock().remove(slot);
+        let dir = self.layout.place(BUCKET, slot, "");
+        match fs::remove_dir_all(&dir) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(StoreError::io("remove slot", &dir, error)),
+            _ => Ok(()),
+        }
     }
 
     fn handle(&self, slot: &Digest) -> Arc<RowSlot> {
