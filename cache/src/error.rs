@@ -44,6 +44,8 @@ pub enum StoreErrorKind {
         /// The digest that was asked for.
         expected: Digest,
     },
+    /// Another process has the store open.
+    InUse,
     /// A file of the store does not have the format that its place promises.
     Malformed(String),
 }
@@ -85,6 +87,7 @@ impl fmt::Display for StoreError {
             }
             StoreErrorKind::Corrupt { expected } => write!(f, "content is not {}", expected.short()),
             StoreErrorKind::Missing { expected } => write!(f, "blob {} is gone", expected.short()),
+            StoreErrorKind::InUse => f.write_str("in use by another process"),
             StoreErrorKind::Malformed(why) => f.write_str(why),
         }
     }

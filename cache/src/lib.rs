@@ -5,13 +5,36 @@
 
 #![warn(missing_docs)]
 
+pub mod action;
+pub mod atomic;
+pub mod cas;
+mod commit;
 pub mod digest;
 pub mod error;
+pub mod gc;
+pub mod incident;
+pub mod journal;
 pub mod key;
+mod layout;
+pub mod lock;
 pub mod manifest;
+pub mod memo;
+mod nonce;
+mod row;
+pub mod rows;
+pub mod runs;
+pub mod salt;
+mod scratch;
+pub mod segment;
+mod slot;
+pub mod store;
 pub mod table;
+pub mod usage;
+pub mod verify;
 
 pub use digest::Digest;
 pub use error::{StoreError, StoreErrorKind};
+pub use incident::Incident;
 pub use key::{KeyHasher, KeyVisitor, Walk};
 pub use manifest::Manifest;
+pub use store::Store;

@@ -155,7 +155,7 @@ fn join(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_string() } else { format!("{path}.{name}") }
 }
 
-fn named<'a>(fields: &'a [Field]) -> impl Iterator<Item = (String, &'a FieldValue)> {
+fn named(fields: &[Field]) -> impl Iterator<Item = (String, &FieldValue)> {
     fields.iter().enumerate().map(|(i, field)| {
         let name = if field.name.is_empty() { i.to_string() } else { field.name.clone() };
         (name, &field.value)

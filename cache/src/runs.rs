@@ -1,0 +1,225 @@
+//! Run records: what each invocation planned, did and found.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::layout::{Layout, list, read_if_there};
+use crate::nonce::{nonce, unix_ms};
+use crate::{Digest, StoreError};
+
+const FORMAT: u32 = 1;
+const RUN_FILE: &str = "run.json";
+
+/// The file of a run record that keeps garbage collection from what the run used: see [`Roots`].
+pub const ROOTS_FILE: &str = "roots.json";
+
+/// What a run used, fresh or cached. Garbage collection keeps it as long as it keeps the run.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Roots {
+    /// The keys of its actions.
+    pub actions: Vec<Digest>,
+    /// The row slots of its steps.
+    pub slots: Vec<Digest>,
+}
+
+/// A run record's id and what it is a run of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunSummary {
+    /// `YYYYMMDDTHHMMSSZ-<8 hex digits>`: sorts by time.
+    pub id: String,
+    /// The evaluation's name.
+    pub evaluation: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct RunFile {
+    format: u32,
+    id: String,
+    evaluation: String,
+}
+
+/// The run records: `runs/<run id>/`, each with a `run.json` and what its run wrote.
+#[derive(Debug)]
+pub struct Runs {
+    layout: Arc<Layout>,
+}
+
+/// One run record.
+#[derive(Debug)]
+pub struct RunDir {
+    layout: Arc<Layout>,
+    id: String,
+    path: PathBuf,
+    /// The files that lines are appended to.
+    open: Mutex<BTreeMap<String, File>>,
+}
+
+impl Runs {
+    pub(crate) fn new(layout: Arc<Layout>) -> Self {
+        Runs { layout }
+    }
+
+    /// Begins the record of a new run of `evaluation`.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn create(&self, evaluation: &str) -> Result<RunDir, StoreError> {
+        let runs = self.layout.root.join("runs");
+        self.layout.scratch("create run record", &runs)?;
+        loop {
+            let id = format!("{}-{:08x}", utc(unix_ms() / 1000), nonce());
+            let path = runs.join(&id);
+            match fs::create_dir(&path) {
+                Ok(()) => {
+                    let run = self.dir(id);
+                    let file = RunFile { format: FORMAT, id: run.id.clone(), evaluation: evaluation.to_string() };
+                    run.write_json(RUN_FILE, &file)?;
+                    return Ok(run);
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(StoreError::io("create run record", &path, error)),
+            }
+        }
+    }
+
+    /// All run records, newest first. A directory without a readable `run.json` is none.
+    ///
+    /// # Errors
+    /// When the directory cannot be listed or a record cannot be read.
+    pub fn list(&self) -> Result<Vec<RunSummary>, StoreError> {
+        let mut runs = Vec::new();
+        for path in list(&self.layout.root.join("runs"))?.into_iter().rev() {
+            let Some(id) = path.file_name().and_then(|name| name.to_str()) else { continue };
+            if let Some(evaluation) = self.evaluation_of(id, &path)? {
+                runs.push(RunSummary { id: id.to_string(), evaluation });
+            }
+        }
+        Ok(runs)
+    }
+
+    /// The newest run record of `evaluation`.
+    ///
+    /// # Errors
+    /// As [`Runs::list`].
+    pub fn latest(&self, evaluation: &str) -> Result<Option<RunDir>, StoreError> {
+        let found = self.list()?.into_iter().find(|run| run.evaluation == evaluation);
+        Ok(found.map(|run| self.dir(run.id)))
+    }
+
+    /// The run record `id`; `None` when there is none.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn open(&self, id: &str) -> Result<Option<RunDir>, StoreError> {
+        let path = self.layout.root.join("runs").join(id);
+        Ok(self.evaluation_of(id, &path)?.map(|_| self.dir(id.to_string())))
+    }
+
+    /// The JSON document `name` of run `id`; `None` when there is none.
+    ///
+    /// # Errors
+    /// When it cannot be read or does not have the shape of `T`.
+    pub fn read_json<T: DeserializeOwned>(&self, id: &str, name: &str) -> Result<Option<T>, StoreError> {
+        let path = self.layout.root.join("runs").join(id).join(name);
+        let Some(bytes) = read_if_there("read run record", &path)? else { return Ok(None) };
+        serde_json::from_slice(&bytes).map(Some).map_err(|error| StoreError::malformed("read run record", &path, error))
+    }
+
+    fn evaluation_of(&self, id: &str, path: &Path) -> Result<Option<String>, StoreError> {
+        let Some(bytes) = read_if_there("read run record", &path.join(RUN_FILE))? else { return Ok(None) };
+        let run: Option<RunFile> = serde_json::from_slice(&bytes).ok();
+        Ok(run.filter(|run| run.id == id).map(|run| run.evaluation))
+    }
+
+    fn dir(&self, id: String) -> RunDir {
+        let path = self.layout.root.join("runs").join(&id);
+        RunDir { layout: self.layout.clone(), id, path, open: Mutex::default() }
+    }
+}
+
+impl RunDir {
+    /// The run's id: `YYYYMMDDTHHMMSSZ-<8 hex digits>`.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The record's directory.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes the JSON document `name`, atomically.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write_json(&self, name: &str, value: &impl Serialize) -> Result<(), StoreError> {
+        self.layout.write_json("write run record", &self.path.join(name), value)
+    }
+
+    /// Writes what the run uses, for garbage collection. Best before the first action, so that an interrupted run is
+    /// protected too.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write_roots(&self, roots: &Roots) -> Result<(), StoreError> {
+        self.write_json(ROOTS_FILE, roots)
+    }
+
+    /// Appends `line` and a line feed to the file `name`. What was appended survives the death of the process, not of
+    /// the machine.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn append_line(&self, name: &str, line: &str) -> Result<(), StoreError> {
+        let path = self.path.join(name);
+        self.layout.scratch("append to run record", &path)?;
+        let failed = |error| StoreError::io("append to run record", &path, error);
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if !open.contains_key(name) {
+            let file = OpenOptions::new().create(true).append(true).open(&path).map_err(failed)?;
+            open.insert(name.to_string(), file);
+        }
+        match open.get_mut(name) {
+            // One write, so that the lines of threads and processes do not mix.
+            Some(file) => file.write_all(format!("{line}\n").as_bytes()).map_err(failed),
+            None => Ok(()),
+        }
+    }
+}
+
+/// `YYYYMMDDTHHMMSSZ` of a time in seconds since 1970.
+fn utc(seconds: u64) -> String {
+    let (days, second) = (seconds / 86_400, seconds % 86_400);
+    // Years that begin in March put the leap day last; 400 of them have 146,097 days.
+    let shifted = days + 719_468;
+    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    let year = year_of_era + era * 400 + u64::from(month <= 2);
+    let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
+    format!("{year:04}{month:02}{day:02}T{hour:02}{minute:02}{second:02}Z")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_written_in_utc() {
+        assert_eq!(utc(0), "19700101T000000Z");
+        assert_eq!(utc(951_782_399), "20000228T235959Z");
+        assert_eq!(utc(951_782_400), "20000229T000000Z");
+        assert_eq!(utc(1_000_000_000), "20010909T014640Z");
+        assert_eq!(utc(4_107_542_399), "21000228T235959Z");
+        assert_eq!(utc(4_107_542_400), "21000301T000000Z");
+    }
+}
