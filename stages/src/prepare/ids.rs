@@ -18,6 +18,11 @@ impl Ids {
         Ids { field, seen: HashMap::new() }
     }
 
+    /// The field that holds them.
+    pub(super) fn field(&self) -> &'static str {
+        self.field
+    }
+
     /// Takes `id`, whose row will be at `position`; an error at `place` when it is taken already.
     pub(super) fn take(&mut self, id: &str, position: usize, place: Place, errors: &mut Vec<InputError>) {
         if let Some((_, line)) = self.seen.get(id) {

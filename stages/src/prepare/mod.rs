@@ -2,7 +2,9 @@
 
 mod beir;
 mod benchmark;
+mod cases_file;
 mod document_path;
+mod documents_file;
 mod fields;
 mod ids;
 mod jsonl;

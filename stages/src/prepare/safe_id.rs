@@ -25,7 +25,8 @@ pub(super) fn safe_id(id: &str) -> String {
 }
 
 /// Whether `c` is a letter (general category L) or a number (N). [`char::is_alphanumeric`] goes by the Alphabetic
-/// property, which takes in combining vowel signs and circled letters too (spec/heta 11).
+/// property, which takes in combining vowel signs and circled letters too (spec/heta 11). Of what Unicode 14 assigns this is
+/// exactly what the reference system takes; newer letters are letters here.
 fn is_alphanumeric(c: char) -> bool {
     let circled = matches!(
         c,
