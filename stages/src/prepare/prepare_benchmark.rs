@@ -14,7 +14,7 @@ use super::sources::walk_files;
 use super::spec::{AdapterSpec, BenchmarkSpec};
 use crate::artifact::{Unit, Units};
 use crate::contract::{Action, Artifact, Context, Output, Produced, begin_key};
-use crate::error::{InputError, Place, StageError};
+use crate::error::{DecodeError, InputError, Place, StageError};
 use crate::step::Step;
 
 /// A document that the benchmark gives as a file.
@@ -80,10 +80,10 @@ impl Action for PrepareBenchmark {
 }
 
 /// The bytes of the listing files, in the order of `files`.
-type Sources<'a> = Vec<(&'a SourceFile, Vec<u8>)>;
+type ReadFiles<'a> = Vec<(&'a SourceFile, Vec<u8>)>;
 
 impl PrepareBenchmark {
-    fn read(&self, context: &dyn Context) -> Result<Sources<'_>, StageError> {
+    fn read(&self, context: &dyn Context) -> Result<ReadFiles<'_>, StageError> {
         let mut sources = Vec::new();
         let mut errors = Vec::new();
         for file in &self.files {
@@ -98,7 +98,7 @@ impl PrepareBenchmark {
         if errors.is_empty() { Ok(sources) } else { Err(StageError::input(self.step(), errors)) }
     }
 
-    fn adapt(&self, sources: &Sources<'_>) -> Result<Benchmark, Vec<InputError>> {
+    fn adapt(&self, sources: &ReadFiles<'_>) -> Result<Benchmark, Vec<InputError>> {
         let find = |role: &str| {
             let (file, bytes) = sources.iter().find(|(file, _)| file.role == role)?;
             Some(SourceBytes { path: &file.path, bytes })
@@ -123,7 +123,7 @@ impl PrepareBenchmark {
         self.spec.selection.apply(benchmark, cases)
     }
 
-    fn encode(&self, benchmark: Benchmark) -> Result<Produced, crate::error::DecodeError> {
+    fn encode(&self, benchmark: Benchmark) -> Result<Produced, DecodeError> {
         let Benchmark { info, documents, queries, golds, units, default_evaluators } = benchmark;
         let units = units
             .into_iter()
