@@ -1,1 +1,384 @@
-//! heta_adapters
+//! The adapters against what Heta's own made of the same files: every vector in a folder of `heta_adapters/{jsonl,beir}`.
+//!
+//! A vector is a folder with an `expected.json`. Ours must give the same manifest, documents, cases and units, and must
+//! refuse each folder below `errors` with an input error in the same file (and line, where Heta names one).
+//!
+//! Where we differ on purpose:
+//! - A note that begins with "bug" or "weakness" and names `documents[i]` or `cases[i]` marks a row that Heta misreads. Ours
+//!   refuses such a row, or reads it in its own way; no other row may be refused, and all others are compared.
+//! - An error folder whose note begins so marks something that Heta need not have refused: ours may read it, and must read
+//!   those of [`MENDED`]. If ours refuses it too, then with an input error.
+//! - `default_evaluators` of BEIR are ours (five measures that are usually reported; Heta's are 25 at odd depths).
+//! - `expected.metadata.judgements` of a BEIR case is ours: it keeps the grades of zero and below that Heta drops.
+//! - `metadata.description` of the manifest is a text of Heta's about four datasets; ours is null.
+//! - `resources` declare downloads that nobody verifies (spec/heta 1); ours has none.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use ragstage_cache::Digest;
+use ragstage_stages::artifact::Document;
+use ragstage_stages::error::InputError;
+use ragstage_stages::prepare::{AdapterSpec, BeirSpec, BenchmarkSpec, JsonlSpec, Selection};
+use serde_json::{Value, json};
+
+use crate::golden::golden;
+use crate::prepared::{Prepared, prepare};
+
+/// Error folders that ours must read: a byte order mark, U+2028 in a text, and judgements in TREC's four columns.
+const MENDED: [&str; 3] = ["errors/bom", "errors/line_separator_in_string", "errors/qrels_trec_four_columns"];
+
+#[test]
+fn jsonl_agrees() {
+    walk("jsonl", &jsonl_spec);
+}
+
+#[test]
+fn beir_agrees() {
+    walk("beir", &beir_spec);
+}
+
+type MakeSpec = dyn Fn(&Value, &Path) -> BenchmarkSpec;
+
+/// Checks the vector in `heta_adapters/{adapter}` and any in the folders below it.
+fn walk(adapter: &str, spec: &MakeSpec) {
+    let Some(root) = golden(&format!("heta_adapters/{adapter}")) else { return };
+    let mut vectors = Vec::new();
+    find_vectors(&root, &mut vectors);
+    assert!(!vectors.is_empty(), "no expected.json below {}", root.display());
+    for vector in vectors {
+        let text = std::fs::read_to_string(vector.join("expected.json")).expect("a readable expected.json");
+        let expected: Value = serde_json::from_str(&text).expect("expected.json is JSON");
+        check_vector(&vector, &expected, spec);
+        for error in items(&expected["errors"]) {
+            check_error(&vector, &expected["constructor"], error, spec);
+        }
+    }
+}
+
+fn find_vectors(folder: &Path, vectors: &mut Vec<PathBuf>) {
+    if folder.join("expected.json").exists() {
+        vectors.push(folder.to_path_buf());
+    }
+    let mut below: Vec<PathBuf> =
+        std::fs::read_dir(folder).expect("a readable folder").flatten().map(|e| e.path()).collect();
+    below.sort();
+    for path in below.into_iter().filter(|path| path.is_dir()) {
+        find_vectors(&path, vectors);
+    }
+}
+
+fn items(value: &Value) -> &[Value] {
+    value.as_array().map(Vec::as_slice).unwrap_or_default()
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_string()
+}
+
+fn jsonl_spec(constructor: &Value, folder: &Path) -> BenchmarkSpec {
+    let manifest = &constructor["manifest"];
+    let optional = |key: &str| manifest[key].as_str().map(String::from);
+    let spec = JsonlSpec {
+        documents: folder.join(text(&constructor["documents_jsonl"])),
+        cases: folder.join(text(&constructor["cases_jsonl"])),
+        units: None,
+        root: constructor["root_dir"].as_str().map(|root| folder.join(root)),
+        name: text(&manifest["name"]),
+        version: text(&manifest["version"]),
+        split: text(&manifest["split"]),
+        task_type: text(&manifest["task_type"]),
+        homepage: optional("homepage"),
+        license: optional("license"),
+        citation: optional("citation"),
+        metadata: manifest["metadata"].as_object().cloned().unwrap_or_default(),
+    };
+    BenchmarkSpec { adapter: AdapterSpec::Jsonl(spec), selection: Selection::default() }
+}
+
+fn beir_spec(constructor: &Value, folder: &Path) -> BenchmarkSpec {
+    let spec = BeirSpec {
+        path: folder.join(constructor["data_root"].as_str().unwrap_or(".")),
+        dataset: text(&constructor["dataset"]),
+        split: constructor["split"].as_str().unwrap_or("test").to_string(),
+    };
+    BenchmarkSpec { adapter: AdapterSpec::Beir(spec), selection: Selection::default() }
+}
+
+/// Positions of the documents or cases (`kind`) that a note marks as misread.
+fn misread(expected: &Value, kind: &str) -> BTreeSet<usize> {
+    let mut positions = BTreeSet::new();
+    for note in items(&expected["notes"]).iter().filter_map(Value::as_str).filter(|note| is_bug(note)) {
+        let mut rest = note;
+        while let Some((_, after)) = rest.split_once(&format!("{kind}[")) {
+            let (position, after) = after.split_once(']').unwrap_or((after, ""));
+            positions.extend(position.parse::<usize>());
+            rest = after;
+        }
+    }
+    positions
+}
+
+fn is_bug(note: &str) -> bool {
+    note.starts_with("bug") || note.starts_with("weakness")
+}
+
+fn check_vector(folder: &Path, expected: &Value, spec: &MakeSpec) {
+    let spec = spec(&expected["constructor"], folder);
+    let [documents, cases] = ["documents", "cases"].map(|kind| misread(expected, kind));
+    let mut left_out: [BTreeSet<usize>; 2] = Default::default();
+    let prepared = match prepare(&spec, &|_, bytes| bytes) {
+        Ok(prepared) => prepared,
+        Err(errors) => {
+            // Only rows that Heta misreads may be refused; without them the rest must agree.
+            left_out = [("documents", &documents), ("cases", &cases)]
+                .map(|(kind, misread)| refused(&spec, kind, misread, &errors));
+            let [no_documents, no_cases] = &left_out;
+            let without = prepare(&spec, &|role, bytes| match role {
+                "documents" => without_rows(&bytes, no_documents),
+                "cases" => without_rows(&bytes, no_cases),
+                _ => bytes,
+            });
+            without.unwrap_or_else(|errors| panic!("{}: {errors:?}", folder.display()))
+        }
+    };
+    compare_info(folder, expected, &prepared);
+    let kept = |kind: &str, left_out: &BTreeSet<usize>| -> Vec<(usize, Value)> {
+        let all = items(&expected[kind]).iter().cloned().enumerate();
+        all.filter(|(i, _)| !left_out.contains(i)).collect()
+    };
+
+    let theirs = kept("documents", &left_out[0]);
+    assert_eq!(prepared.documents.rows.len(), theirs.len(), "{}: documents", folder.display());
+    for ((i, theirs), ours) in theirs.iter().zip(&prepared.documents.rows).filter(|((i, _), _)| !documents.contains(i))
+    {
+        compare_document(&format!("{}: documents[{i}]", folder.display()), &spec, theirs, ours);
+    }
+    let theirs = kept("cases", &left_out[1]);
+    assert_eq!(prepared.queries.rows.len(), theirs.len(), "{}: cases", folder.display());
+    for (row, (i, theirs)) in theirs.iter().enumerate().filter(|(_, (i, _))| !cases.contains(i)) {
+        assert_eq!(&case(&prepared, row), theirs, "{}: cases[{i}]", folder.display());
+    }
+    assert_eq!(units(&prepared), expected["run_units"], "{}: run_units", folder.display());
+}
+
+/// The rows of `kind` that `errors` refuse, each of which must be one that Heta misreads.
+fn refused(spec: &BenchmarkSpec, kind: &str, misread: &BTreeSet<usize>, errors: &[InputError]) -> BTreeSet<usize> {
+    let Some(file) = spec.listing().into_iter().find(|file| file.role == kind) else {
+        panic!("{errors:?}");
+    };
+    let bytes = std::fs::read(&file.path).expect("a readable file");
+    let lines = row_lines(&bytes);
+    let mut rows = BTreeSet::new();
+    for error in errors.iter().filter(|error| error.place.file == file.path) {
+        let line = error.place.line.unwrap_or_else(|| panic!("{error}"));
+        let row = lines.iter().position(|&row| row == line).unwrap_or_else(|| panic!("{error}: no row is there"));
+        assert!(misread.contains(&row), "{error}: Heta reads this row rightly");
+        rows.insert(row);
+    }
+    rows
+}
+
+/// The line numbers of the rows of a file.
+fn row_lines(bytes: &[u8]) -> Vec<u64> {
+    let lines = (1u64..).zip(bytes.split(|&byte| byte == b'\n'));
+    lines.filter(|(_, line)| !line.trim_ascii().is_empty()).map(|(number, _)| number).collect()
+}
+
+fn without_rows(bytes: &[u8], rows: &BTreeSet<usize>) -> Vec<u8> {
+    let lines = row_lines(bytes);
+    let dropped: BTreeSet<u64> = rows.iter().map(|&row| lines[row]).collect();
+    let lines = (1u64..).zip(bytes.split(|&byte| byte == b'\n'));
+    let kept: Vec<&[u8]> =
+        lines.map(|(number, line)| if dropped.contains(&number) { b"".as_slice() } else { line }).collect();
+    kept.join(&b'\n')
+}
+
+fn compare_info(folder: &Path, expected: &Value, prepared: &Prepared) {
+    let mut ours = serde_json::to_value(&prepared.units.benchmark).expect("info is JSON");
+    let mut theirs = expected["manifest"].clone();
+    for manifest in [&mut ours, &mut theirs] {
+        if let Some(metadata) = manifest["metadata"].as_object_mut() {
+            metadata.remove("description");
+        }
+    }
+    assert_eq!(ours, theirs, "{}: manifest", folder.display());
+    let evaluators = json!(prepared.units.default_evaluators);
+    let wanted = match expected["adapter"].as_str() {
+        Some("beir") => json!(["nDCG@10", "AP@100", "R@100", "P@10", "RR@10"]),
+        _ => expected["default_evaluators"].clone(),
+    };
+    assert_eq!(evaluators, wanted, "{}: default_evaluators", folder.display());
+}
+
+fn compare_document(place: &str, spec: &BenchmarkSpec, theirs: &Value, ours: &Document) {
+    assert_eq!(ours.document_id, text(&theirs["document_id"]), "{place}");
+    assert_eq!(ours.name, text(&theirs["name"]), "{place}");
+    assert_eq!(ours.media_type, text(&theirs["media_type"]), "{place}");
+    assert_eq!(ours.source_uri, theirs["source_uri"].as_str().map(String::from), "{place}");
+    assert_eq!(ours.source_key, text(&theirs["raw_key"]), "{place}");
+    assert_eq!(ours.size, theirs["size"].as_u64(), "{place}");
+    assert_eq!(Value::Object(ours.metadata.clone()), theirs["metadata"], "{place}");
+    assert_eq!(Some(ours.data.is_some()), theirs["has_data"].as_bool(), "{place}");
+    let bytes = if let Some(path) = theirs["path"].as_str() {
+        Some(std::fs::read(spec.root().join(path)).expect("a document that is there"))
+    } else if let Some(text) = theirs["data_utf8"].as_str() {
+        Some(text.as_bytes().to_vec())
+    } else {
+        theirs["data_base64"].as_str().map(base64)
+    };
+    assert_eq!(ours.digest, bytes.as_deref().map(Digest::of), "{place}");
+    if let Some(data) = &ours.data {
+        assert_eq!(Some(data), bytes.as_ref(), "{place}");
+    }
+}
+
+/// Decodes well-formed base64.
+fn base64(text: &str) -> Vec<u8> {
+    let alphabet: Vec<char> = ('A'..='Z').chain('a'..='z').chain('0'..='9').chain(['+', '/']).collect();
+    let mut bytes = Vec::new();
+    let (mut bits, mut held) = (0u32, 0);
+    for c in text.chars().filter(|&c| c != '=') {
+        let value = alphabet.iter().position(|&letter| letter == c).expect("a letter of the alphabet");
+        bits = (bits << 6 | value as u32) & 0xffff;
+        held += 6;
+        if held >= 8 {
+            held -= 8;
+            bytes.push((bits >> held) as u8);
+        }
+    }
+    bytes
+}
+
+/// The case in `row` in Heta's form.
+fn case(prepared: &Prepared, row: usize) -> Value {
+    let (query, gold) = (&prepared.queries.rows[row], &prepared.golds.rows[row]);
+    assert_eq!(query.case_id, gold.case_id);
+    let mut metadata = gold.metadata.clone();
+    if metadata.contains_key("beir_query_id") {
+        metadata.remove("judgements");
+    }
+    json!({
+        "case_id": query.case_id,
+        "query": query.text,
+        "expected": {
+            "answers": gold.answers,
+            "evidence": gold.evidence,
+            "value": gold.value,
+            "metadata": metadata,
+        },
+        "labels": gold.labels,
+        "metadata": gold.case_metadata,
+    })
+}
+
+/// The units in Heta's form.
+fn units(prepared: &Prepared) -> Value {
+    let unit = |unit: &ragstage_stages::artifact::Unit| {
+        let ids = |rows: &Option<Vec<u32>>, id: &dyn Fn(usize) -> String| -> Vec<String> {
+            rows.iter().flatten().map(|&row| id(row as usize)).collect()
+        };
+        json!({
+            "unit_id": unit.unit_id,
+            "document_ids": ids(&unit.document_rows, &|i| prepared.documents.rows[i].document_id.clone()),
+            "case_ids": ids(&unit.case_rows, &|i| prepared.queries.rows[i].case_id.clone()),
+            "metadata": unit.metadata,
+        })
+    };
+    prepared.units.units.iter().map(unit).collect()
+}
+
+fn check_error(vector: &Path, constructor: &Value, error: &Value, spec: &MakeSpec) {
+    let name = text(&error["dir"]);
+    let folder = vector.join(&name);
+    let place = folder.display();
+    // An error of the constructor has a constructor of its own; where it is not recorded, its folder's name says what it is.
+    let mut constructor = error.get("constructor").unwrap_or(constructor).clone();
+    if error.get("constructor").is_none() && error["expected_error"]["stage"] == "construct" {
+        make_paths_of_ids(&mut constructor, &name);
+    }
+    let spec = spec(&constructor, &folder);
+    let result = prepare(&spec, &|_, bytes| bytes);
+    if MENDED.contains(&name.as_str()) {
+        match result {
+            Ok(prepared) => check_mended(&folder, &name, &spec, &prepared),
+            Err(errors) => panic!("{place}: expected to be read, found {errors:?}"),
+        }
+        return;
+    }
+    let errors = match result {
+        Err(errors) => errors,
+        Ok(_) if error["note"].as_str().is_some_and(is_bug) => return,
+        Ok(_) => panic!("{place}: expected an error like {}", error["expected_error"]),
+    };
+    check_stage(&folder, &spec, &error["expected_error"], &errors);
+}
+
+/// `dataset_is_path` and `split_is_path`.
+fn make_paths_of_ids(constructor: &mut Value, name: &str) {
+    for key in ["dataset", "split"] {
+        if name.ends_with(&format!("{key}_is_path"))
+            && let Some(map) = constructor.as_object_mut()
+        {
+            map.insert(key.to_string(), json!("a/b"));
+        }
+    }
+}
+
+/// That one of `errors` is in the file that Heta read when it failed, on the line that it names.
+fn check_stage(folder: &Path, spec: &BenchmarkSpec, theirs: &Value, errors: &[InputError]) {
+    let place = folder.display();
+    assert!(!errors.is_empty(), "{place}: an error without errors");
+    let message = theirs["message"].as_str().unwrap_or_default();
+    let roles: &[&str] = match theirs["stage"].as_str() {
+        Some("documents") => &["documents", "corpus"],
+        Some("cases") => &["cases", "queries", "qrels"],
+        Some("prepare") => {
+            assert!(errors.iter().any(|error| error.message.ends_with("is missing")), "{place}: {errors:?}");
+            assert!(errors.iter().all(|error| error.hint.is_some()), "{place}: {errors:?}");
+            return;
+        }
+        _ => return,
+    };
+    let files: Vec<PathBuf> =
+        spec.listing().into_iter().filter(|file| roles.contains(&file.role)).map(|file| file.path).collect();
+    let here: Vec<&InputError> = errors.iter().filter(|error| files.contains(&error.place.file)).collect();
+    assert!(!here.is_empty(), "{place}: Heta fails with {message:?}, ours with {errors:?}");
+    // "documents.jsonl:1: ..." and "qrels/test.tsv:1 ..."; other messages name no line.
+    let word = message.split(' ').next().unwrap_or_default().trim_end_matches(':');
+    if let Some((_, line)) = word.rsplit_once(':')
+        && let Ok(line) = line.parse::<u64>()
+    {
+        assert!(here.iter().any(|error| error.place.line == Some(line)), "{place}: {message:?}, ours {here:?}");
+    }
+    // A syntax error names the column within the row; every such row has a line and a column.
+    if theirs["type"] == "JSONDecodeError" {
+        let column = message.split_once(" column ").and_then(|(_, rest)| rest.split(' ').next()?.parse::<u64>().ok());
+        assert!(here.iter().any(|error| error.place.column == column), "{place}: {message:?}, ours {here:?}");
+        assert!(here.iter().all(|error| error.place.line.is_some()), "{place}: {here:?}");
+    }
+}
+
+/// That a mended folder holds what it holds when it is written in a way that nobody stumbles over.
+fn check_mended(folder: &Path, name: &str, spec: &BenchmarkSpec, prepared: &Prepared) {
+    let plain = prepare(spec, &|role, bytes| match (name, role) {
+        ("errors/bom", _) => bytes.strip_prefix(b"\xef\xbb\xbf").map(<[u8]>::to_vec).unwrap_or(bytes),
+        ("errors/line_separator_in_string", _) => {
+            String::from_utf8(bytes).expect("UTF-8").replace('\u{2028}', "\\u2028").into_bytes()
+        }
+        ("errors/qrels_trec_four_columns", "qrels") => three_columns(&bytes),
+        _ => bytes,
+    });
+    let plain = plain.unwrap_or_else(|errors| panic!("{}: {errors:?}", folder.display()));
+    assert!(prepared == &plain, "{}: read in another way than its plain form", folder.display());
+}
+
+/// Judgements without TREC's second column.
+fn three_columns(qrels: &[u8]) -> Vec<u8> {
+    let text = String::from_utf8_lossy(qrels);
+    let rows = text.lines().map(|line| {
+        let cells: Vec<&str> = line.split_whitespace().collect();
+        [cells[0], cells[2], cells[3]].join("\t")
+    });
+    rows.collect::<Vec<_>>().join("\n").into_bytes()
+}

@@ -6,4 +6,5 @@ mod golden;
 mod heta_adapters;
 mod heta_evaluators;
 mod ir_metrics;
+mod prepared;
 mod scifact;

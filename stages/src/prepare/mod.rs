@@ -1,5 +1,34 @@
 //! Prepare: a dataset's own files become documents, queries, gold and units.
 
+mod beir;
+mod benchmark;
+mod cases_file;
+mod document_path;
+mod documents_file;
+mod fields;
+mod ids;
+mod jsonl;
+mod lines;
+mod listing;
+mod prepare_benchmark;
+mod qrels;
+mod rows;
+mod safe_id;
+mod selection;
+mod sha1;
+mod sources;
 mod spec;
+mod units_file;
+mod whitespace;
 
+#[cfg(test)]
+mod tests;
+
+pub use beir::{BeirFiles, read_beir};
+pub use benchmark::Benchmark;
+pub use jsonl::{FindDocument, JsonlFiles, read_jsonl};
+pub use lines::SourceBytes;
+pub use listing::{ListingFile, SourceFile};
+pub use prepare_benchmark::{DocumentFile, PrepareBenchmark};
+pub use sources::{SourceList, Sources};
 pub use spec::{AdapterSpec, BeirSpec, BenchmarkSpec, JsonlSpec, Selection};

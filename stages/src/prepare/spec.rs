@@ -11,6 +11,8 @@ use crate::artifact::Json;
 /// The adapter that reads a dataset's own files, with its options. Paths are resolved by whoever reads the evaluation file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "adapter", rename_all = "snake_case")]
+// An evaluation holds one of these: a box would save nothing.
+#[allow(clippy::large_enum_variant)]
 pub enum AdapterSpec {
     /// Documents and cases as JSON lines (spec/heta 4.1).
     Jsonl(JsonlSpec),

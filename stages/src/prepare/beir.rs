@@ -1,0 +1,256 @@
+//! The `beir` adapter: a folder with `corpus.jsonl`, `queries.jsonl` and `qrels/<split>.tsv` (spec/heta 4.2).
+
+use std::collections::HashMap;
+
+use ragstage_cache::Digest;
+use serde_json::{Value, json};
+
+use super::benchmark::{Benchmark, append_in_line_order, nothing, source_key};
+use super::fields::Fields;
+use super::ids::Ids;
+use super::lines::SourceBytes;
+use super::qrels::{Judgement, Qrels};
+use super::rows::rows;
+use super::safe_id::safe_id;
+use super::spec::BeirSpec;
+use super::whitespace::strip;
+use crate::artifact::{BenchmarkInfo, Document, Documents, Evidence, Gold, Golds, Json, Queries, Query};
+use crate::error::{InputError, Place};
+
+/// The files of a BEIR folder; any of them may be gzip.
+#[derive(Debug, Clone, Copy)]
+pub struct BeirFiles<'a> {
+    /// One document per line: `_id`, `title`, `text`.
+    pub corpus: SourceBytes<'a>,
+    /// One query per line: `_id`, `text`.
+    pub queries: SourceBytes<'a>,
+    /// The split's judgements.
+    pub qrels: SourceBytes<'a>,
+}
+
+/// Datasets that have a task type of their own.
+const TASK_TYPES: [(&str, &str); 4] = [
+    ("scifact", "scientific_fact_retrieval"),
+    ("nfcorpus", "biomedical_information_retrieval"),
+    ("fiqa", "financial_question_answering_retrieval"),
+    ("hotpotqa", "multi_hop_question_answering_retrieval"),
+];
+
+/// The evaluators of an evaluation that names none. The reference system computes five measures at five depths each; these
+/// are what is usually reported.
+const DEFAULT_EVALUATORS: [&str; 5] = ["nDCG@10", "AP@100", "R@100", "P@10", "RR@10"];
+
+/// The benchmark in `files`.
+///
+/// # Errors
+/// All that is malformed in any of the files, with file and line.
+pub fn read_beir(spec: &BeirSpec, files: BeirFiles<'_>) -> Result<Benchmark, Vec<InputError>> {
+    let mut errors = Vec::new();
+    let place = Place::file(&spec.path);
+    let dataset = dataset_id("dataset", &spec.dataset, &place, &mut errors);
+    let split = dataset_id("split", &spec.split, &place, &mut errors);
+    let names = Names { benchmark: format!("beir_{dataset}"), dataset, split };
+
+    let documents = read_corpus(&names, files.corpus, &mut errors);
+    let queries = read_queries(files.queries, &mut errors);
+    let mut found = Vec::new();
+    let qrels = Qrels::read(files.qrels, &mut found);
+    append_in_line_order(&mut errors, found);
+    let (queries, golds) = judged(&names, queries, &qrels);
+    if queries.rows.is_empty() && errors.is_empty() {
+        let hint = match qrels.example() {
+            Some(query) => format!("the judgements speak of {query:?}, which is no query's `_id`"),
+            None => "there are no judgements".to_string(),
+        };
+        errors.push(nothing(Place::file(files.qrels.path), "judged query", &hint));
+    }
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    let unit = Benchmark::whole(names.labels());
+    Ok(Benchmark {
+        info: names.info(),
+        documents,
+        queries,
+        golds,
+        units: vec![unit],
+        default_evaluators: DEFAULT_EVALUATORS.map(String::from).to_vec(),
+    })
+}
+
+/// The id of a dataset or split: stripped, in lower case, and no path.
+pub(super) fn plain_id(text: &str) -> String {
+    strip(text).to_lowercase()
+}
+
+fn dataset_id(field: &str, text: &str, place: &Place, errors: &mut Vec<InputError>) -> String {
+    let id = plain_id(text);
+    if id.is_empty() {
+        errors.push(InputError::new(place.clone(), format!("`{field}` is blank")));
+    } else if id.contains(['/', '\\']) {
+        let error = InputError::new(place.clone(), format!("`{field}` is {text:?}; expected an id, not a path"));
+        errors.push(error.hint("write the folder under `path`"));
+    }
+    id
+}
+
+/// What the benchmark and its parts are called.
+struct Names {
+    benchmark: String,
+    dataset: String,
+    split: String,
+}
+
+impl Names {
+    fn info(&self) -> BenchmarkInfo {
+        let task_type =
+            TASK_TYPES.iter().find(|(dataset, _)| *dataset == self.dataset).map(|(_, task_type)| *task_type);
+        let dataset = &self.dataset;
+        BenchmarkInfo {
+            name: self.benchmark.clone(),
+            version: "official".to_string(),
+            split: self.split.clone(),
+            task_type: task_type.unwrap_or("information_retrieval").to_string(),
+            build_scope: "corpus".to_string(),
+            homepage: Some("https://github.com/beir-cellar/beir".to_string()),
+            license: None,
+            citation: Some(
+                "BEIR: A Heterogeneous Benchmark for Zero-shot Evaluation of Information Retrieval Models".to_string(),
+            ),
+            metadata: object([
+                ("dataset", json!(dataset)),
+                ("recommended", json!(task_type.is_some())),
+                ("description", Value::Null),
+                (
+                    "dataset_url",
+                    json!(format!("https://public.ukp.informatik.tu-darmstadt.de/thakur/BEIR/datasets/{dataset}.zip")),
+                ),
+            ]),
+        }
+    }
+
+    fn labels(&self) -> Json {
+        object([("dataset", json!(self.dataset)), ("split", json!(self.split))])
+    }
+}
+
+fn object<const N: usize>(entries: [(&str, Value); N]) -> Json {
+    entries.into_iter().map(|(key, value)| (key.to_string(), value)).collect()
+}
+
+fn read_corpus(names: &Names, source: SourceBytes<'_>, errors: &mut Vec<InputError>) -> Documents {
+    let mut found = Vec::new();
+    let mut ids = Ids::new("_id");
+    let mut documents = Vec::new();
+    for row in rows(source, &mut found) {
+        let fields = Fields::of(source.path, &row);
+        let title = fields.verbatim("title", &mut found).unwrap_or_default();
+        let text = fields.verbatim("text", &mut found).unwrap_or_default();
+        let Some(id) = fields.text("_id", &mut found) else { continue };
+        ids.take(&id, documents.len(), fields.place(), &mut found);
+        let (title, text) = (strip(&title), strip(&text));
+        let content = match (title, text) {
+            // An empty document would be no document: the id stands in, as in the reference system.
+            ("", "") => id.clone(),
+            (title, "") => title.to_string(),
+            ("", text) => text.to_string(),
+            (title, text) => format!("{title}\n\n{text}"),
+        };
+        let document_id = safe_id(&id);
+        let name = format!("{document_id}.txt");
+        let data = content.into_bytes();
+        documents.push(Document {
+            source_key: source_key(&names.benchmark, &names.split, &document_id, &name),
+            media_type: "text/plain".to_string(),
+            digest: Some(Digest::of(&data)),
+            size: Some(data.len() as u64),
+            data: Some(data),
+            source_uri: None,
+            metadata: object([
+                ("beir_doc_id", json!(id)),
+                ("beir_document_id", json!(document_id)),
+                ("dataset", json!(names.dataset)),
+                ("title", json!(title)),
+            ]),
+            document_id,
+            name,
+        });
+    }
+    if documents.is_empty() && found.is_empty() {
+        found.push(nothing(Place::file(source.path), "document", "is this the corpus of the dataset?"));
+    }
+    append_in_line_order(errors, found);
+    Documents { rows: documents }
+}
+
+/// Ids and texts of the queries; a repeated id keeps its first place and takes its last text.
+fn read_queries(source: SourceBytes<'_>, errors: &mut Vec<InputError>) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
+    let mut queries: Vec<(String, String)> = Vec::new();
+    for row in rows(source, &mut found) {
+        let fields = Fields::of(source.path, &row);
+        let (id, text) = (fields.text("_id", &mut found), fields.text("text", &mut found));
+        let (Some(id), Some(text)) = (id, text) else { continue };
+        match places.get(&id).and_then(|&place| queries.get_mut(place)) {
+            Some(earlier) => earlier.1 = text,
+            None => {
+                places.insert(id.clone(), queries.len());
+                queries.push((id, text));
+            }
+        }
+    }
+    append_in_line_order(errors, found);
+    queries
+}
+
+/// The queries that have a judgement, with their gold.
+fn judged(names: &Names, queries: Vec<(String, String)>, qrels: &Qrels) -> (Queries, Golds) {
+    let mut rows = Vec::new();
+    let mut golds = Vec::new();
+    for (id, text) in queries {
+        let Some(judgements) = qrels.of(&id) else { continue };
+        golds.push(gold(names, &id, judgements));
+        rows.push(Query { case_id: id, text, category: None });
+    }
+    (Queries { rows }, Golds { rows: golds })
+}
+
+/// The gold of a query: one piece of evidence per relevant document. A query without any is kept and has no evidence.
+/// `judgements` of the metadata holds every grade: measures that tell judged from unjudged documents need those of zero and
+/// below, which the reference system drops.
+fn gold(names: &Names, query: &str, judgements: &[Judgement]) -> Gold {
+    let Names { benchmark, dataset, split } = names;
+    let mut evidence = Vec::new();
+    let mut grades = Json::new();
+    for Judgement { document, grade } in judgements {
+        let document_id = safe_id(document);
+        if *grade > 0 {
+            let prefix = format!("raw/benchmarks/{benchmark}/{split}/{document_id}/");
+            evidence.push(Evidence {
+                reference_id: Some(document_id.clone()),
+                locator: object([("source_key_prefix", json!(prefix))]),
+                text: None,
+                metadata: object([
+                    ("beir_doc_id", json!(document)),
+                    ("beir_document_id", json!(document_id)),
+                    ("relevance", json!(grade)),
+                ]),
+            });
+        }
+        grades.insert(document_id, json!(grade));
+    }
+    Gold {
+        case_id: query.to_string(),
+        answers: Vec::new(),
+        value: Value::Null,
+        metadata: object([
+            ("beir_query_id", json!(query)),
+            ("positive_qrels", json!(evidence.len())),
+            ("judgements", Value::Object(grades)),
+        ]),
+        evidence,
+        labels: names.labels(),
+        case_metadata: object([("beir_query_id", json!(query)), ("dataset", json!(dataset))]),
+    }
+}

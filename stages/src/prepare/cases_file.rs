@@ -1,0 +1,148 @@
+//! The cases file of the `jsonl` adapter.
+
+use serde_json::Value;
+
+use super::benchmark::{append_in_line_order, nothing};
+use super::fields::Fields;
+use super::ids::Ids;
+use super::lines::SourceBytes;
+use super::rows::rows;
+use crate::artifact::{Evidence, Gold, Golds, Queries, Query};
+use crate::error::{InputError, Place};
+
+/// The cases of `source`: rows of `case_id`, `query`, `expected`, `labels` and `metadata`.
+pub(super) fn read_cases(source: SourceBytes<'_>, errors: &mut Vec<InputError>) -> (Queries, Golds, Ids) {
+    let mut found = Vec::new();
+    let mut ids = Ids::new("case_id");
+    let mut queries = Vec::new();
+    let mut golds = Vec::new();
+    for row in rows(source, &mut found) {
+        let fields = Fields::of(source.path, &row);
+        let case_id = fields.text("case_id", &mut found);
+        if let Some(case_id) = &case_id {
+            ids.take(case_id, queries.len(), fields.place(), &mut found);
+        }
+        let text = fields.text("query", &mut found);
+        let mut gold = match fields.nested("expected", &mut found) {
+            Some(expected) => gold(&expected, &mut found),
+            None => Gold::default(),
+        };
+        gold.labels = fields.object("labels", &mut found);
+        gold.case_metadata = fields.object("metadata", &mut found);
+        if let (Some(case_id), Some(text)) = (case_id, text) {
+            gold.case_id.clone_from(&case_id);
+            golds.push(gold);
+            queries.push(Query { case_id, text, category: None });
+        }
+    }
+    if queries.is_empty() && found.is_empty() {
+        found.push(nothing(Place::file(source.path), "case", "write one case per line"));
+    }
+    append_in_line_order(errors, found);
+    (Queries { rows: queries }, Golds { rows: golds }, ids)
+}
+
+fn gold(expected: &Fields<'_>, errors: &mut Vec<InputError>) -> Gold {
+    let mut answers = Vec::new();
+    for (name, item) in expected.list("answers", errors) {
+        match item {
+            // JSON's own words, where the reference system writes Python's `True`, `False` and `None` (bug 22).
+            Value::Bool(value) => answers.push(value.to_string()),
+            item => answers.extend(expected.item(&name, item, errors)),
+        }
+    }
+    let mut evidence = Vec::new();
+    for (name, item) in expected.list("evidence", errors) {
+        if let Some(fields) = expected.as_fields(name.clone(), item, errors) {
+            evidence.extend(piece(&name, &fields, errors));
+        }
+    }
+    Gold {
+        answers,
+        evidence,
+        value: expected.value("value").cloned().unwrap_or_default(),
+        metadata: expected.object("metadata", errors),
+        ..Gold::default()
+    }
+}
+
+/// One piece of evidence.
+fn piece(name: &str, fields: &Fields<'_>, errors: &mut Vec<InputError>) -> Option<Evidence> {
+    let before = errors.len();
+    let evidence = Evidence {
+        reference_id: fields.optional_text("reference_id", errors),
+        locator: fields.object("locator", errors),
+        text: fields.optional_text("text", errors),
+        metadata: fields.object("metadata", errors),
+    };
+    if errors.len() > before {
+        return None;
+    }
+    if evidence.reference_id.is_none() && evidence.locator.is_empty() && evidence.text.is_none() {
+        let error = fields.error(format!("`{name}` says nothing of where the evidence is"));
+        errors.push(error.hint("give at least one of `reference_id`, `locator`, `text`"));
+        return None;
+    }
+    Some(evidence)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use serde_json::json;
+
+    use super::*;
+
+    fn read(text: &str) -> Result<(Queries, Golds), Vec<String>> {
+        let mut errors = Vec::new();
+        let source = SourceBytes { path: Path::new("cases.jsonl"), bytes: text.as_bytes() };
+        let (queries, golds, _) = read_cases(source, &mut errors);
+        if errors.is_empty() { Ok((queries, golds)) } else { Err(errors.iter().map(ToString::to_string).collect()) }
+    }
+
+    #[test]
+    fn a_case_has_its_gold() {
+        let text = r#"{"case_id": 2, "query": " q ", "expected": {"answers": [" 1907 ", 42, true, 3.5], "value": [1],
+            "evidence": [{"reference_id": "d", "locator": null, "metadata": {"relevance": 2}}]}, "labels": {"type": "x"}}"#
+            .replace('\n', " ");
+        let (queries, golds) = read(&text).unwrap();
+        assert_eq!(queries.rows, [Query { case_id: "2".into(), text: "q".into(), category: None }]);
+        let gold = &golds.rows[0];
+        assert_eq!(gold.case_id, "2");
+        assert_eq!(gold.answers, ["1907", "42", "true", "3.5"]);
+        assert_eq!(gold.value, json!([1]));
+        assert_eq!(gold.evidence[0].reference_id.as_deref(), Some("d"));
+        assert_eq!(gold.evidence[0].metadata["relevance"], 2);
+        assert_eq!(gold.labels["type"], "x");
+    }
+
+    #[test]
+    fn every_fault_is_told_with_its_line() {
+        let text = concat!(
+            "{\"case_id\": \"a\", \"query\": \"q\", \"expected\": {\"answers\": \"abc\"}}\n",
+            "{\"case_id\": \"a\", \"expected\": {\"answers\": [\" \", null]}}\n",
+            "\n",
+            "{\"query\": \"q\", \"expected\": {\"evidence\": [\"e\", {\"metadata\": {\"x\": 1}}, {\"text\": \" \"}]}}\n",
+            "{\"case_id\": \"b\", \"query\": \"q\", \"expected\": []}\n",
+            "not json\n",
+        );
+        assert_eq!(
+            read(text).unwrap_err(),
+            [
+                "cases.jsonl:1: `expected.answers` is the text \"abc\"; expected a list",
+                "cases.jsonl:2: case_id \"a\" is taken by line 1",
+                "cases.jsonl:2: `query` is missing; expected a text",
+                "cases.jsonl:2: `expected.answers[0]` is blank",
+                "cases.jsonl:2: `expected.answers[1]` is null; expected a text",
+                "cases.jsonl:4: `case_id` is missing; expected a text",
+                "cases.jsonl:4: `expected.evidence[0]` is the text \"e\"; expected an object",
+                "cases.jsonl:4: `expected.evidence[1]` says nothing of where the evidence is",
+                "cases.jsonl:4: `expected.evidence[2].text` is blank",
+                "cases.jsonl:5: `expected` is a list; expected an object",
+                "cases.jsonl:6:2: invalid JSON: expected ident",
+            ]
+        );
+        assert_eq!(read("\n").unwrap_err(), ["cases.jsonl: expected at least one case, found none"]);
+    }
+}
