@@ -1,12 +1,13 @@
 //! `chunks`: the passages that are indexed and retrieved.
 
 use ragstage_cache::table::{TableReader, TableWriter};
+use serde::{Deserialize, Serialize};
 
 use crate::contract::Artifact;
 use crate::error::DecodeError;
 
 /// A passage of one page of one document.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Chunk {
     /// `chunk_` + 16 hexadecimal digits of blake3 over document id, page, offsets and text.
     pub chunk_id: String,

@@ -1,5 +1,12 @@
 //! Chunks: the passages that are indexed and retrieved.
 
+mod action;
+mod heading;
 mod options;
+mod passage;
+mod sentence;
+mod token;
+mod tokenizer;
 
+pub use action::ChunkDocuments;
 pub use options::{ChunkOptions, Splitter, Tokenizer};

@@ -1,0 +1,291 @@
+//! HTML: the words that a reader sees, as lines of text.
+//!
+//! The document is read as a stream of tokens (html5ever's, so entities, comments and script text are those of the WHATWG
+//! standard) without building a tree: a break of any element is a break of the text, whether the element is closed or not.
+//! No line is wrapped, and no cell is padded, so sentences stay whole and a table row is one line `a | b | c`.
+
+use std::cell::RefCell;
+
+use html5ever::tendril::StrTendril;
+use html5ever::tokenizer::states::RawKind;
+use html5ever::tokenizer::{BufferQueue, Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer};
+
+use super::html_page::{Gap, HtmlPage};
+use super::parser::ParsedText;
+
+/// One page; the title is that of `<title>`.
+pub(super) fn parse(text: &str) -> ParsedText {
+    let input = BufferQueue::default();
+    input.push_back(StrTendril::from_slice(text));
+    let document = Document::new(text.trim_start().starts_with("<?xml"));
+    let tokenizer = Tokenizer::new(HtmlSink(RefCell::new(document)), Default::default());
+    // The sink runs no scripts, so the tokenizer never pauses before the end of its input.
+    let _ = tokenizer.feed(&input);
+    tokenizer.end();
+    tokenizer.sink.0.into_inner().finish()
+}
+
+/// Elements whose content no reader sees as text.
+const SKIPPED: [&str; 10] =
+    ["script", "style", "template", "svg", "iframe", "noembed", "noframes", "textarea", "select", "datalist"];
+
+struct HtmlSink(RefCell<Document>);
+
+impl TokenSink for HtmlSink {
+    type Handle = ();
+
+    fn process_token(&self, token: Token, _line: u64) -> TokenSinkResult<()> {
+        let mut document = self.0.borrow_mut();
+        match token {
+            Token::TagToken(tag) if tag.kind == TagKind::StartTag => return document.start(&tag),
+            Token::TagToken(tag) => document.end(&tag.name),
+            Token::CharacterTokens(text) => document.text(&text),
+            _ => {}
+        }
+        TokenSinkResult::Continue
+    }
+}
+
+/// An element whose content is being passed over.
+struct Skipped {
+    name: String,
+    depth: u32,
+}
+
+/// A document as far as it has been read.
+struct Document {
+    page: HtmlPage,
+    title: Option<String>,
+    in_title: bool,
+    skipped: Option<Skipped>,
+    /// The open lists: the number of the next item, or `None` for bullets.
+    lists: Vec<Option<i64>>,
+    /// Whether `<x/>` closes any element, as in XHTML.
+    xml: bool,
+}
+
+impl Document {
+    fn new(xml: bool) -> Self {
+        Document { page: HtmlPage::new(), title: None, in_title: false, skipped: None, lists: Vec::new(), xml }
+    }
+
+    fn text(&mut self, text: &str) {
+        if self.skipped.is_some() {
+            return;
+        }
+        if self.in_title {
+            self.title.get_or_insert_default().push_str(text);
+        } else {
+            self.page.text(text);
+        }
+    }
+
+    fn start(&mut self, tag: &Tag) -> TokenSinkResult<()> {
+        let name: &str = &tag.name;
+        let in_svg = name == "svg" || self.skipped.as_ref().is_some_and(|skipped| skipped.name == "svg");
+        if tag.self_closing && (self.xml || in_svg) {
+            if self.skipped.is_none() && !SKIPPED.contains(&name) && name != "title" {
+                self.open(tag);
+                self.close(name);
+            }
+            return TokenSinkResult::Continue;
+        }
+        if let Some(skipped) = &mut self.skipped {
+            skipped.depth += u32::from(skipped.name == name);
+        } else if SKIPPED.contains(&name) {
+            self.skipped = Some(Skipped { name: name.to_string(), depth: 1 });
+        } else if name == "title" {
+            self.in_title = self.title.is_none();
+            if !self.in_title {
+                self.skipped = Some(Skipped { name: name.to_string(), depth: 1 });
+            }
+        } else {
+            self.open(tag);
+        }
+        match name {
+            "script" => TokenSinkResult::RawData(RawKind::ScriptData),
+            "style" | "xmp" | "iframe" | "noembed" | "noframes" => TokenSinkResult::RawData(RawKind::Rawtext),
+            "title" | "textarea" => TokenSinkResult::RawData(RawKind::Rcdata),
+            "plaintext" => TokenSinkResult::Plaintext,
+            _ => TokenSinkResult::Continue,
+        }
+    }
+
+    fn end(&mut self, name: &str) {
+        if let Some(skipped) = &mut self.skipped {
+            if skipped.name == name {
+                skipped.depth -= 1;
+                if skipped.depth == 0 {
+                    self.skipped = None;
+                }
+            }
+        } else if name == "title" {
+            self.in_title = false;
+        } else {
+            self.close(name);
+        }
+    }
+
+    fn open(&mut self, tag: &Tag) {
+        let page = &mut self.page;
+        match &*tag.name {
+            "br" => page.line_break(),
+            "img" => {
+                if let Some(alt) = attribute(tag, "alt") {
+                    page.text(alt);
+                }
+            }
+            "table" => page.begin_table(),
+            "tr" => page.next_row(),
+            "td" | "th" => page.begin_cell(),
+            "pre" | "listing" | "xmp" | "plaintext" => page.begin_preformatted(),
+            "ul" | "menu" | "ol" => {
+                page.break_with(if self.lists.is_empty() { Gap::Paragraph } else { Gap::Line });
+                let numbered = &*tag.name == "ol";
+                let first = attribute(tag, "start").and_then(|start| start.trim().parse().ok()).unwrap_or(1);
+                self.lists.push(numbered.then_some(first));
+            }
+            "li" => {
+                let marker = match self.lists.last_mut() {
+                    Some(Some(number)) => {
+                        let marker = format!("{number}. ");
+                        *number = number.saturating_add(1);
+                        marker
+                    }
+                    _ => "- ".to_string(),
+                };
+                page.begin_item(marker);
+            }
+            name => match heading_level(name) {
+                Some(level) => page.begin_heading(level),
+                None => page.break_with(gap_of(name)),
+            },
+        }
+    }
+
+    fn close(&mut self, name: &str) {
+        let page = &mut self.page;
+        match name {
+            "br" | "img" | "td" | "th" => {}
+            "table" => page.end_table(),
+            "tr" => page.next_row(),
+            "pre" | "listing" | "xmp" => page.end_preformatted(),
+            "ul" | "menu" | "ol" => {
+                self.lists.pop();
+                page.end_item();
+                if self.lists.is_empty() {
+                    page.break_with(Gap::Paragraph);
+                }
+            }
+            "li" => page.end_item(),
+            name if heading_level(name).is_some() => page.end_heading(),
+            name => page.break_with(gap_of(name)),
+        }
+    }
+
+    fn finish(self) -> ParsedText {
+        let title = self.title.map(|title| title.split_whitespace().collect::<Vec<_>>().join(" "));
+        ParsedText { title: title.filter(|title| !title.is_empty()), pages: vec![self.page.finish()] }
+    }
+}
+
+fn attribute<'a>(tag: &'a Tag, name: &str) -> Option<&'a str> {
+    tag.attrs.iter().find(|attribute| &*attribute.name.local == name).map(|attribute| &*attribute.value)
+}
+
+fn heading_level(name: &str) -> Option<u8> {
+    match name {
+        "h1" => Some(1),
+        "h2" => Some(2),
+        "h3" => Some(3),
+        "h4" => Some(4),
+        "h5" => Some(5),
+        "h6" => Some(6),
+        _ => None,
+    }
+}
+
+/// The gap before and after an element, as user agents render it; none for inline elements.
+fn gap_of(name: &str) -> Gap {
+    match name {
+        "p" | "blockquote" | "hr" | "dl" | "figure" | "fieldset" | "hgroup" => Gap::Paragraph,
+        "address" | "article" | "aside" | "body" | "caption" | "center" | "dd" | "details" | "dialog" | "dir"
+        | "div" | "dt" | "figcaption" | "footer" | "form" | "head" | "header" | "legend" | "main" | "nav"
+        | "optgroup" | "option" | "search" | "section" | "summary" | "tbody" | "tfoot" | "thead" => Gap::Soft,
+        _ => Gap::None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(html: &str) -> String {
+        parse(html).pages.remove(0).text
+    }
+
+    #[test]
+    fn words_without_scripts_styles_and_comments() {
+        let html = "<!doctype html><html><head><title>A &amp;\n B</title><style>p { color: red }</style>\
+            <script>if (a < b) document.write('<p>no')</script></head>\
+            <body><p>Fish &amp; <b>ch</b>ips&nbsp;&mdash;\n  fresh.<!-- no --><p>Second<svg><title>no</title><style/></svg>.\
+            <noscript>seen</noscript><textarea>no</textarea></body></html>";
+        let parsed = parse(html);
+        assert_eq!(parsed.title.as_deref(), Some("A & B"));
+        assert_eq!(parsed.pages[0].text, "Fish & chips — fresh.\n\nSecond.seen");
+    }
+
+    #[test]
+    fn headings_with_offsets() {
+        let html =
+            "<p>Zoë.</p><h1>One <i>two</i></h1><div><h2><div>Three</div></h2>text</div><h3></h3><h2>open<p>after";
+        let page = parse(html).pages.remove(0);
+        assert_eq!(page.text, "Zoë.\n\nOne two\n\nThree\n\ntext\n\nopen\n\nafter");
+        let headings: Vec<_> = page.headings.iter().map(|h| (h.offset, h.level, h.title.as_str())).collect();
+        assert_eq!(headings, [(6, 1, "One two"), (15, 2, "Three"), (28, 2, "open")]);
+    }
+
+    #[test]
+    fn rows_are_lines() {
+        let html = "<table><caption>Sales</caption><tr><th></th><th>2020</th><th>Net<br>sales</th></tr>\
+            <tr><td><p>Q1</p></td><td><div>7</div></td><td></td><td>x</td><td></td></tr>\n<tr><td>Q2<td>8</table>after";
+        assert_eq!(text(html), "Sales\n| 2020 | Net sales\nQ1 | 7 | | x\nQ2 | 8\n\nafter");
+    }
+
+    #[test]
+    fn a_layout_table_keeps_its_paragraphs() {
+        let html = "<table><tr><td>menu</td><td><p>One.</p><p>Two.</p><table><tr><td>a<td>b<tr><td>c<td>d</table></td>\
+            <td>right</td></tr></table>";
+        assert_eq!(text(html), "menu | One.\n\nTwo.\n\na | b\nc | d\n\nright");
+    }
+
+    #[test]
+    fn lists_and_breaks() {
+        let html = "before<ul><li>one<ol start=3><li>x<li><p>y</p></ol><li></li><li>two</ul>a<br>b<br><br>c<hr>d";
+        assert_eq!(text(html), "before\n\n- one\n3. x\n4. y\n\n- two\n\na\nb\n\nc\n\nd");
+    }
+
+    #[test]
+    fn preformatted_text_keeps_its_lines() {
+        assert_eq!(text("<p>a</p><pre>\n  x  =  1\n\ny\n</pre><p>b"), "a\n\n  x  =  1\n\ny\n\nb");
+    }
+
+    #[test]
+    fn no_markup_is_plain_text_and_nothing_is_nothing() {
+        assert_eq!(text("a < b & c\nd"), "a < b & c d");
+        assert_eq!(text("<p></p><table><tr><td></table>"), "");
+        assert_eq!(text("</div></table></li></h1></pre>x"), "x");
+    }
+
+    #[test]
+    fn xhtml_closes_elements_in_their_start_tag() {
+        assert_eq!(text("<?xml version='1.0'?><html><script src='x'/><title/><p/>seen</html>"), "seen");
+    }
+
+    #[test]
+    fn deep_nesting_is_no_recursion() {
+        let depth = 100_000;
+        let html = format!("{}x{}", "<div><table><tr><td>".repeat(depth), "</div>".repeat(depth));
+        assert_eq!(text(&html), "x");
+    }
+}
