@@ -1,5 +1,13 @@
 //! Query: what a knowledge base finds and answers for each case.
 
+mod answer;
+mod case_rows;
+mod extractive;
 mod options;
+mod retrieve;
+pub mod system;
 
+pub use answer::AnswerQuestions;
+pub use extractive::Extractive;
 pub use options::{AnswerOptions, ExtractiveOptions, SystemSpec, Transport};
+pub use retrieve::{ModeSpec, Retrieve};

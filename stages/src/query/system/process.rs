@@ -1,0 +1,183 @@
+//! One process that reads requests and writes replies, a line each.
+
+use std::collections::VecDeque;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, TryRecvError, channel, sync_channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::protocol::excerpt;
+use crate::error::{RowError, RowErrorKind};
+
+/// A longer line is taken for no reply, so that a process that never stops costs no memory.
+const LONGEST_LINE: u64 = 64 << 20;
+/// How much of the end of its standard error is quoted when a process ends.
+const STDERR_BYTES: usize = 2000;
+/// How long the last words and the exit status of a process that closed its output are waited for.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+
+/// A running process with its pipes, each served by a thread of its own so that no call waits longer than it may.
+pub(super) struct Process {
+    child: Child,
+    /// Whether the process and its group were killed and reaped; their number may be somebody else's by now.
+    over: bool,
+    requests: Sender<Vec<u8>>,
+    replies: Receiver<Vec<u8>>,
+    stderr: Receiver<String>,
+    program: String,
+}
+
+impl Process {
+    /// Starts `command` in `directory`, with `environment` added to ours.
+    pub(super) fn start(
+        command: &[String],
+        directory: &Path,
+        environment: &[(String, String)],
+    ) -> Result<Self, RowError> {
+        let program = command.first().cloned().unwrap_or_default();
+        let failed = |why: String| RowError::new(RowErrorKind::Process, format!("cannot start {program:?}: {why}"));
+        let mut builder = Command::new(&program);
+        builder
+            .args(command.get(1..).unwrap_or_default())
+            .current_dir(directory)
+            .envs(environment.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        // In a group of its own: Ctrl-C is for us, who let calls in flight land, and its own children end with it.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut builder, 0);
+        let mut child = builder.spawn().map_err(|error| failed(error.to_string()))?;
+        let (Some(stdin), Some(stdout), Some(stderr)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
+        else {
+            let _ = child.kill();
+            let _ = child.wait();
+            return Err(failed("it has no pipes".to_string()));
+        };
+        let (requests, to_write) = channel();
+        let (read, replies) = sync_channel(1);
+        let (last, words) = channel();
+        thread::spawn(move || write_lines(stdin, &to_write));
+        thread::spawn(move || read_lines(stdout, &read));
+        thread::spawn(move || last.send(tail(stderr)));
+        Ok(Process { child, over: false, requests, replies, stderr: words, program })
+    }
+
+    /// Writes a line and waits for the next one. After an error the process is of no use any more.
+    pub(super) fn ask(&mut self, line: Vec<u8>, timeout: Duration) -> Result<Vec<u8>, RowError> {
+        match self.replies.try_recv() {
+            Ok(line) => {
+                let line = excerpt(&String::from_utf8_lossy(&line));
+                let message = format!("{:?} wrote a line that nobody asked for: {line}", self.program);
+                return Err(RowError::new(RowErrorKind::BadReply, message));
+            }
+            Err(TryRecvError::Empty) => {}
+            Err(TryRecvError::Disconnected) => return Err(self.ended()),
+        }
+        if self.requests.send(line).is_err() {
+            return Err(self.ended());
+        }
+        match self.replies.recv_timeout(timeout) {
+            Ok(line) => Ok(line),
+            Err(RecvTimeoutError::Timeout) => Err(RowError::new(
+                RowErrorKind::Timeout,
+                format!("no reply of {:?} within {} s", self.program, timeout.as_secs_f64()),
+            )),
+            Err(RecvTimeoutError::Disconnected) => Err(self.ended()),
+        }
+    }
+
+    /// How the process ended, with its last words.
+    fn ended(&mut self) -> RowError {
+        let status = self.status();
+        self.end();
+        let how = match status {
+            Some(status) => format!("ended ({status})"),
+            None => "closed its output".to_string(),
+        };
+        let words = self.stderr.recv_timeout(LAST_WORDS).unwrap_or_default();
+        let words = match words.trim() {
+            "" => "nothing on its standard error".to_string(),
+            words => format!("its standard error ends with: {words}"),
+        };
+        RowError::new(RowErrorKind::Process, format!("{:?} {how} without a reply; {words}", self.program))
+    }
+
+    /// Kills the process and what it started, and reaps it.
+    fn end(&mut self) {
+        if std::mem::replace(&mut self.over, true) {
+            return;
+        }
+        // Each of these fails only where there is nothing left to end.
+        #[cfg(unix)]
+        if let Some(group) = i32::try_from(self.child.id()).ok().and_then(rustix::process::Pid::from_raw) {
+            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+        }
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
+    /// The exit status, which may follow the end of the output by a moment.
+    fn status(&mut self) -> Option<ExitStatus> {
+        let start = Instant::now();
+        loop {
+            match self.child.try_wait() {
+                Ok(None) if start.elapsed() < LAST_WORDS => thread::sleep(Duration::from_millis(5)),
+                Ok(status) => return status,
+                Err(_) => return None,
+            }
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// Passes requests on until one cannot be written.
+fn write_lines(mut stdin: ChildStdin, requests: &Receiver<Vec<u8>>) {
+    while let Ok(line) = requests.recv() {
+        if stdin.write_all(&line).and_then(|()| stdin.flush()).is_err() {
+            return;
+        }
+    }
+}
+
+/// Passes lines on until there are no more or nobody wants them; a line without an end is none.
+fn read_lines(stdout: ChildStdout, replies: &SyncSender<Vec<u8>>) {
+    let mut reader = BufReader::new(stdout);
+    loop {
+        let mut line = Vec::new();
+        match reader.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line) {
+            Ok(_) if line.last() == Some(&b'\n') => {
+                if replies.send(line).is_err() {
+                    return;
+                }
+            }
+            _ => return,
+        }
+    }
+}
+
+/// Reads to the end and gives its last lines, whole ones only: half a secret could not be masked.
+fn tail(mut stderr: ChildStderr) -> String {
+    let mut last = VecDeque::new();
+    let mut cut = false;
+    let mut buffer = [0; 4096];
+    while let Ok(count @ 1..) = stderr.read(&mut buffer) {
+        last.extend(buffer.iter().take(count));
+        let excess = last.len().saturating_sub(STDERR_BYTES);
+        cut |= excess > 0;
+        last.drain(..excess);
+    }
+    let text = String::from_utf8_lossy(last.make_contiguous()).into_owned();
+    match text.split_once('\n') {
+        Some((_, whole)) if cut => whole.to_string(),
+        None if cut => String::new(),
+        _ => text,
+    }
+}

@@ -1,0 +1,217 @@
+//! Index, retrieval and answers as actions: what they give, what their keys hold, and which rows run again.
+
+mod query_memory;
+mod query_systems;
+
+use ragstage_cache::Digest;
+use ragstage_cache::key::key_of;
+use ragstage_stages::artifact::{Answers, Chunks, Observations, Results};
+use ragstage_stages::build::full_text::{AnalyzerOptions, Bm25Options, FullTextIndex, StopWords};
+use ragstage_stages::contract::Action;
+use ragstage_stages::error::StageErrorKind;
+use ragstage_stages::query::{AnswerOptions, AnswerQuestions, ExtractiveOptions, ModeSpec, Retrieve};
+
+use query_memory::{Memory, chunks, queries};
+
+const CASES: [(&str, &str); 2] = [("q1", "When was the lighthouse built?"), ("q2", "Where do ships unload grain?")];
+
+/// The full-text mode over `chunks`.
+fn full_text(memory: &Memory, chunks: &Chunks) -> ModeSpec {
+    let chunks = memory.put_artifact(chunks);
+    let (outputs, failed) = memory.run(&FullTextIndex { chunks, analyzer: AnalyzerOptions::default(), salt: 0 });
+    assert_eq!(failed, 0);
+    ModeSpec::FullText { index: outputs["full_text_index"], chunks, bm25: Bm25Options::default() }
+}
+
+fn retrieve(memory: &Memory, mode: ModeSpec, cases: &[(&str, &str)]) -> Retrieve {
+    let (queries, unit) = queries(cases);
+    Retrieve { mode, queries: memory.put_artifact(&queries), unit, top_k: 2, salt: 0 }
+}
+
+fn answer(retrieve: &Retrieve, results: Digest, options: AnswerOptions) -> AnswerQuestions {
+    AnswerQuestions { options, results, queries: retrieve.queries, unit: retrieve.unit.clone(), salt: 0 }
+}
+
+fn extractive(sentences: u32) -> AnswerOptions {
+    AnswerOptions::Extractive(ExtractiveOptions { sentences, results: 5 })
+}
+
+#[test]
+fn chunks_are_found_by_title_and_text() {
+    let memory = Memory::default();
+    let retrieve = retrieve(&memory, full_text(&memory, &chunks()), &CASES);
+    let (outputs, failed) = memory.run(&retrieve);
+    assert_eq!(failed, 0);
+    let results: Results = memory.read(&outputs["results"]);
+    // `lighthouse` is in the title of c1 alone.
+    let hit = &results.rows[0].results[0];
+    assert_eq!((results.rows[0].case_id.as_str(), hit.id.as_str(), hit.kind.as_str()), ("q1", "c1", "chunk"));
+    assert_eq!(hit.text, chunks().rows[0].text);
+    assert_eq!(hit.source["document_id"], "light");
+    assert_eq!(hit.source["source_key"], "raw/benchmarks/harbour/light.txt");
+    assert_eq!(hit.source["name"], "light.txt");
+    assert_eq!((&hit.source["page_index"], &hit.source["chunk_index"]), (&0.into(), &0.into()));
+    assert_eq!((&hit.source["start"], &hit.source["end"]), (&0.into(), &45.into()));
+    assert_eq!(hit.source["title"], "Lighthouse");
+    assert!(!hit.source.contains_key("heading"));
+    let ids: Vec<&str> = results.rows[1].results.iter().map(|hit| hit.id.as_str()).collect();
+    assert_eq!(ids, ["c2", "c3"]);
+    let observations: Observations = memory.read(&outputs["observations"]);
+    assert_eq!(observations.rows.iter().map(|row| row.case_id.as_str()).collect::<Vec<_>>(), ["q1", "q2"]);
+    assert!(observations.rows.iter().all(|row| row.attempts == 1 && row.latency_ms.is_some()));
+}
+
+#[test]
+fn a_title_that_opens_the_text_counts_once() {
+    use ragstage_stages::build::full_text::indexed_text;
+    let text = |title, text| indexed_text(&query_memory::chunk("c", "d", title, text)).into_owned();
+    assert_eq!(text(Some("Tides"), "Twice a day."), "Tides\nTwice a day.");
+    assert_eq!(text(Some(" Tides "), "\nTides rise."), "\nTides rise.");
+    assert_eq!(text(Some("  "), "Twice."), "Twice.");
+    assert_eq!(text(None, "Twice."), "Twice.");
+}
+
+#[test]
+fn only_new_queries_are_asked_and_equal_ones_once() {
+    let memory = Memory::default();
+    let mode = full_text(&memory, &chunks());
+    memory.run(&retrieve(&memory, mode.clone(), &CASES));
+    assert_eq!(memory.computed(), ["q1", "q2"]);
+    let more = [CASES[1], ("q3", "tides"), CASES[0], ("q4", "tides"), ("q5", CASES[0].1)];
+    let (outputs, _) = memory.run(&retrieve(&memory, mode.clone(), &more));
+    assert_eq!(memory.computed(), ["q3"]);
+    let warm: Results = memory.read(&outputs["results"]);
+    assert_eq!(warm.rows.iter().map(|row| row.case_id.as_str()).collect::<Vec<_>>(), ["q2", "q3", "q1", "q4", "q5"]);
+    assert_eq!(warm.rows[1].results, warm.rows[3].results);
+    // The law: a cold run gives the same bytes.
+    let cold = Memory::default();
+    let (cold_outputs, _) = cold.run(&retrieve(&cold, full_text(&cold, &chunks()), &more));
+    assert_eq!(outputs["results"], cold_outputs["results"]);
+    // Other options are another slot.
+    memory.run(&Retrieve { top_k: 3, ..retrieve(&memory, mode, &CASES) });
+    assert_eq!(memory.computed(), ["q1", "q2"]);
+}
+
+#[test]
+fn retrieval_keys_hold_what_the_mode_reads_and_nothing_else() {
+    let memory = Memory::default();
+    let base = retrieve(&memory, full_text(&memory, &chunks()), &CASES);
+    let key = key_of(&base);
+    let ModeSpec::FullText { index, chunks, .. } = base.mode else { panic!("full text") };
+
+    let mut same = base.clone();
+    same.queries = Digest::of(b"the same queries with other categories");
+    same.unit.gold_digest = Digest::of(b"corrected gold");
+    same.unit.documents_digest = Digest::of(b"documents");
+    same.unit.unit_id = "renamed".to_string();
+    assert_eq!(key_of(&same), key);
+
+    let other_bm25 = ModeSpec::FullText { index, chunks, bm25: Bm25Options { k1: 1.2, b: 0.75 } };
+    let other_index = ModeSpec::FullText { index: Digest::of(b"i"), chunks, bm25: Bm25Options::default() };
+    let others = [
+        Retrieve { top_k: 3, ..base.clone() },
+        Retrieve { salt: 1, ..base.clone() },
+        Retrieve { mode: other_bm25, ..base.clone() },
+        Retrieve { mode: other_index, ..base.clone() },
+        retrieve(&memory, base.mode.clone(), &CASES[..1]),
+    ];
+    for other in &others {
+        assert_ne!(key_of(other), key);
+    }
+}
+
+#[test]
+fn index_keys_hold_chunks_and_analyzer() {
+    let base = FullTextIndex { chunks: Digest::of(b"chunks"), analyzer: AnalyzerOptions::default(), salt: 0 };
+    let key = key_of(&base);
+    let analyzer = AnalyzerOptions { stop_words: StopWords::None, ..AnalyzerOptions::default() };
+    assert_ne!(key_of(&FullTextIndex { analyzer, ..base.clone() }), key);
+    assert_ne!(key_of(&FullTextIndex { chunks: Digest::of(b"others"), ..base.clone() }), key);
+    assert_ne!(key_of(&FullTextIndex { salt: 1, ..base }), key);
+}
+
+#[test]
+fn an_index_of_other_chunks_is_refused() {
+    let memory = Memory::default();
+    let ModeSpec::FullText { index, bm25, .. } = full_text(&memory, &chunks()) else { panic!("full text") };
+    let chunks = memory.put_artifact(&Chunks { rows: chunks().rows[..2].to_vec() });
+    let error =
+        retrieve(&memory, ModeSpec::FullText { index, chunks, bm25 }, &CASES).run(&memory).expect_err("refused");
+    assert!(
+        matches!(&error.kind, StageErrorKind::Artifact { why, .. } if why == "indexes 3 chunks, expected 2"),
+        "{error}"
+    );
+}
+
+#[test]
+fn answers_cite_where_sentences_are_from() {
+    let memory = Memory::default();
+    let retrieve = retrieve(&memory, full_text(&memory, &chunks()), &CASES);
+    let results = memory.run(&retrieve).0["results"];
+    memory.computed();
+    let (outputs, failed) = memory.run(&answer(&retrieve, results, extractive(1)));
+    assert_eq!((failed, memory.computed()), (0, vec!["q1".to_string(), "q2".to_string()]));
+    let answers: Answers = memory.read(&outputs["answers"]);
+    assert_eq!(answers.rows[0].text.as_deref(), Some("It was built in 1871."));
+    assert_eq!(answers.rows[1].text.as_deref(), Some("Ships unload grain at the quay."));
+    let citation = &answers.rows[1].citations[0];
+    assert_eq!((citation.id.as_str(), citation.result_id.as_deref()), ("citation_1", Some("c2")));
+    assert_eq!(citation.source["document_id"], "quay");
+    let observations: Observations = memory.read(&outputs["observations"]);
+    assert_eq!(observations.rows.len(), 2);
+}
+
+#[test]
+fn only_answers_whose_context_changed_are_made_again() {
+    let memory = Memory::default();
+    let first = retrieve(&memory, full_text(&memory, &chunks()), &CASES);
+    let results = memory.run(&first).0["results"];
+    memory.run(&answer(&first, results, extractive(1)));
+    memory.computed();
+
+    // Another document comes in: it is found for q2 only. All is asked again; q1's context is as it was.
+    let mut more = chunks();
+    more.rows.push(query_memory::chunk("c4", "mill", None, "The mill grinds grain that ships unload."));
+    more.rows[0].name = "light.md".to_string();
+    let second = retrieve(&memory, full_text(&memory, &more), &CASES);
+    let results = memory.run(&second).0["results"];
+    assert_eq!(memory.computed(), ["q1", "q2"]);
+    let outputs = memory.run(&answer(&second, results, extractive(1))).0;
+    assert_eq!(memory.computed(), ["q2"]);
+    // What is not part of the context is current nevertheless, as in a cold run.
+    let answers: Answers = memory.read(&outputs["answers"]);
+    assert_eq!(answers.rows[0].citations[0].source["name"], "light.md");
+
+    // Another option is another slot.
+    memory.run(&answer(&second, results, extractive(2)));
+    assert_eq!(memory.computed(), ["q1", "q2"]);
+}
+
+#[test]
+fn answer_keys_hold_results_questions_and_options() {
+    let memory = Memory::default();
+    let retrieve = retrieve(&memory, full_text(&memory, &chunks()), &CASES);
+    let base = answer(&retrieve, Digest::of(b"results"), extractive(1));
+    let key = key_of(&base);
+    let mut same = base.clone();
+    same.queries = Digest::of(b"moved");
+    same.unit.gold_digest = Digest::of(b"corrected gold");
+    assert_eq!(key_of(&same), key);
+    assert_ne!(key_of(&answer(&retrieve, Digest::of(b"others"), extractive(1))), key);
+    assert_ne!(key_of(&answer(&retrieve, Digest::of(b"results"), extractive(2))), key);
+    assert_ne!(key_of(&answer(&retrieve, Digest::of(b"results"), AnswerOptions::System)), key);
+}
+
+#[test]
+fn results_of_other_cases_are_refused() {
+    let memory = Memory::default();
+    let mode = full_text(&memory, &chunks());
+    let results = memory.run(&retrieve(&memory, mode.clone(), &CASES)).0["results"];
+    let mut swapped = CASES;
+    swapped.reverse();
+    for cases in [&CASES[..1], &swapped] {
+        let retrieve = retrieve(&memory, mode.clone(), cases);
+        let error = answer(&retrieve, results, extractive(1)).run(&memory).expect_err("refused");
+        assert!(matches!(error.kind, StageErrorKind::Artifact { .. }), "{error}");
+    }
+}

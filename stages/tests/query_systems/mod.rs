@@ -1,0 +1,68 @@
+//! Systems under test over both transports, asked through the `retrieve` action.
+
+mod command;
+mod http;
+
+use ragstage_cache::Digest;
+use ragstage_cache::key::key_of;
+use ragstage_stages::artifact::{Json, Results, Retrieved};
+use ragstage_stages::query::{ModeSpec, Retrieve, SystemSpec, Transport};
+use serde_json::json;
+
+use crate::query_memory::{Memory, queries};
+
+/// What the systems of these tests reply when all is well.
+const REPLY: &str = r#"{"results":[{"id":"p1","text":"Built in 1871.","score":2.5,"source":{"document_id":"light"}}],"answer":"In 1871."}"#;
+
+fn options() -> Json {
+    match json!({"rerank": true}) {
+        serde_json::Value::Object(object) => object,
+        _ => Json::new(),
+    }
+}
+
+fn retrieve(memory: &Memory, transport: Transport, cases: &[(&str, &str)]) -> Retrieve {
+    let (queries, unit) = queries(cases);
+    let system = SystemSpec { version: "v1".to_string(), files: Vec::new(), transport };
+    let documents_digest = unit.documents_digest;
+    let mode = ModeSpec::System { system, mode: "hybrid".to_string(), options: options(), documents_digest };
+    Retrieve { mode, queries: memory.put_artifact(&queries), unit, top_k: 3, salt: 0 }
+}
+
+/// Asks one question.
+fn ask(memory: &Memory, transport: Transport) -> Retrieved {
+    let (outputs, failed) = memory.run(&retrieve(memory, transport, &[("q1", "When?")]));
+    let mut results: Results = memory.read(&outputs["results"]);
+    let row = results.rows.remove(0);
+    assert_eq!(failed, u64::from(row.error.is_some()));
+    row
+}
+
+#[test]
+fn how_a_system_is_reached_is_in_no_key() {
+    let memory = Memory::default();
+    let at = |url: &str, secret: &str| Transport::Http {
+        url: url.to_string(),
+        headers: vec![("Authorization".to_string(), secret.to_string())],
+    };
+    let base = retrieve(&memory, at("http://one/", "a"), &[("q1", "When?")]);
+    let key = key_of(&base);
+    assert_eq!(key_of(&retrieve(&memory, at("http://two/", "b"), &[("q1", "When?")])), key);
+    let ModeSpec::System { system, mode, options, documents_digest } = base.mode.clone() else { panic!("system") };
+    let with = |mode| key_of(&Retrieve { mode, ..base.clone() });
+    let (name, digest) = (mode, documents_digest);
+    let other = SystemSpec { version: "v2".to_string(), ..system.clone() };
+    let files = SystemSpec { files: vec![("app.py".to_string(), Digest::of(b"code"))], ..system.clone() };
+    let spec = |system: &SystemSpec, mode: &str, options: &Json, documents_digest| ModeSpec::System {
+        system: system.clone(),
+        mode: mode.to_string(),
+        options: options.clone(),
+        documents_digest,
+    };
+    assert_eq!(with(spec(&system, &name, &options, digest)), key);
+    assert_ne!(with(spec(&other, &name, &options, digest)), key);
+    assert_ne!(with(spec(&files, &name, &options, digest)), key);
+    assert_ne!(with(spec(&system, "vector", &options, digest)), key);
+    assert_ne!(with(spec(&system, &name, &Json::new(), digest)), key);
+    assert_ne!(with(spec(&system, &name, &options, Digest::of(b"other documents"))), key);
+}
