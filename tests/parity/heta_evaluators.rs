@@ -1,1 +1,222 @@
-//! heta_evaluators
+//! Heta's evaluators against scores recorded from Heta Evaluation (`heta_evaluators.jsonl`).
+//!
+//! Every record is run, by its evaluator's name and never by its id:
+//!
+//! - `beir_*` under that name, `evidence_recall` with `variant=heta`, the answer evaluators as they are (they have no
+//!   variant: ours are Heta's);
+//! - value, `passed`, whether it was skipped, and every field of its metadata must be the same. What Heta calls a skipped
+//!   score of 0 is for us a skipped case without a value;
+//! - an error of the stage `params` must be one of ours when the evaluator is made, one of `evaluate` when it runs;
+//! - errors of the stages `case` and `response` are those of Heta's own types, before any evaluator. What of them concerns
+//!   an evaluator: a blank gold answer must not let an answer pass, and a blank answer is an answer that does not;
+//! - a record whose note starts with `bug` or `weakness` need not be copied. The variant does copy it; where it does not,
+//!   that is said on standard error and is no failure. What our own `evidence_recall` makes of it is said beside it.
+
+use std::fs;
+
+use ragstage_stages::artifact::{Citation, Evidence, Gold, Hit, Json, Score, ScoreState, ScoreValue};
+use ragstage_stages::score::{CaseView, EvaluatorSpec, ResponseView, evaluator};
+use serde_json::Value;
+
+use crate::golden::golden;
+
+/// How running a record came out.
+enum Outcome {
+    /// There is no such evaluator.
+    Refused(String),
+    /// The evaluator failed on the case.
+    Failed(String),
+    /// A score.
+    Scored(Score),
+}
+
+struct Record {
+    json: Value,
+    gold: Gold,
+    results: Vec<Hit>,
+    answer: Option<String>,
+    citations: Vec<Citation>,
+}
+
+/// Heta strips texts when it builds a case or a response, as adapters do for us.
+fn stripped(value: &Value) -> Option<String> {
+    value.as_str().map(|text| text.trim().to_string())
+}
+
+fn map(value: &Value) -> Json {
+    value.as_object().cloned().unwrap_or_default()
+}
+
+fn list(value: &Value) -> &[Value] {
+    value.as_array().map(Vec::as_slice).unwrap_or_default()
+}
+
+impl Record {
+    fn read(line: &str) -> Result<Self, serde_json::Error> {
+        let json: Value = serde_json::from_str(line)?;
+        let expected = &json["case"]["expected"];
+        let evidence = list(&expected["evidence"]).iter().map(|piece| Evidence {
+            reference_id: stripped(&piece["reference_id"]),
+            locator: map(&piece["locator"]),
+            text: stripped(&piece["text"]),
+            metadata: map(&piece["metadata"]),
+        });
+        let gold = Gold {
+            case_id: json["case"]["case_id"].as_str().unwrap_or_default().to_string(),
+            answers: list(&expected["answers"]).iter().filter_map(stripped).collect(),
+            evidence: evidence.collect(),
+            value: expected["value"].clone(),
+            metadata: map(&expected["metadata"]),
+            labels: map(&json["case"]["labels"]),
+            case_metadata: map(&json["case"]["metadata"]),
+        };
+        let response = &json["response"];
+        let results = list(&response["results"]).iter().cloned().map(serde_json::from_value);
+        let citations = list(&response["citations"]).iter().cloned().map(serde_json::from_value);
+        Ok(Record {
+            gold,
+            results: results.collect::<Result<_, _>>()?,
+            answer: stripped(&response["answer"]),
+            citations: citations.collect::<Result<_, _>>()?,
+            json,
+        })
+    }
+
+    /// The evaluator's text in our grammar.
+    fn text(&self, variant: &str) -> String {
+        let name = self.json["evaluator"].as_str().unwrap_or_default();
+        let variant = if name == "evidence_recall" { variant } else { "" };
+        match &self.json["params"]["k"] {
+            Value::Null => format!("{name}{variant}"),
+            k => format!("{name}{variant}@{k}"),
+        }
+    }
+
+    fn run(&self, text: &str) -> Outcome {
+        let evaluator = match EvaluatorSpec::parse(text) {
+            Err(error) => return Outcome::Refused(error.to_string()),
+            Ok(spec) => match evaluator(&spec) {
+                Err(error) => return Outcome::Refused(error.to_string()),
+                Ok(evaluator) => evaluator,
+            },
+        };
+        let query = self.json["case"]["query"].as_str().unwrap_or_default();
+        let case = CaseView { case_id: &self.gold.case_id, query, gold: &self.gold };
+        let response =
+            ResponseView { results: &self.results, answer: self.answer.as_deref(), citations: &self.citations };
+        match evaluator.evaluate(&case, &response) {
+            Ok(score) => Outcome::Scored(score),
+            Err(error) => Outcome::Failed(error.message),
+        }
+    }
+
+    /// Why `outcome` is not what Heta recorded.
+    fn difference(&self, outcome: &Outcome) -> Option<String> {
+        let expected = &self.json["expected"];
+        let stage = expected["error"]["stage"].as_str();
+        match (stage, outcome) {
+            (None, Outcome::Scored(score)) => score_difference(score, expected),
+            (None, Outcome::Refused(why) | Outcome::Failed(why)) => Some(format!("expected a score, found: {why}")),
+            (Some("params"), Outcome::Refused(_)) | (Some("evaluate"), Outcome::Failed(_)) => None,
+            (Some("case" | "response"), Outcome::Scored(score)) => {
+                score.passed.filter(|passed| *passed).map(|_| "an answer passed that Heta refuses to read".to_string())
+            }
+            (Some("case" | "response"), _) => None,
+            (Some(stage), Outcome::Refused(why) | Outcome::Failed(why)) => {
+                Some(format!("expected an error of stage {stage}, found another: {why}"))
+            }
+            (Some(stage), Outcome::Scored(_)) => Some(format!("expected an error of stage {stage}, found a score")),
+        }
+    }
+
+    /// Whether the record shows what need not be copied.
+    fn fault_of_heta(&self) -> bool {
+        let note = self.json["note"].as_str().unwrap_or_default();
+        note.starts_with("bug") || note.starts_with("weakness")
+    }
+
+    fn label(&self) -> String {
+        let note = self.json["note"].as_str().unwrap_or("no note");
+        format!("{} {} ({note})", self.json["id"], self.text(""))
+    }
+}
+
+fn score_difference(score: &Score, expected: &Value) -> Option<String> {
+    let metadata = &expected["metadata"];
+    if metadata["skipped"] == Value::Bool(true) {
+        let skipped = score.state == ScoreState::Skipped && score.value.is_none() && score.passed.is_none();
+        return (!skipped).then(|| format!("expected a skipped case, found {score:?}"));
+    }
+    let same_value = match (&score.value, &expected["value"]) {
+        (Some(ScoreValue::Number(ours)), Value::Number(heta)) => {
+            heta.as_f64().is_some_and(|heta| (ours - heta).abs() <= 1e-9)
+        }
+        (Some(ScoreValue::Bool(ours)), Value::Bool(heta)) => ours == heta,
+        (Some(ScoreValue::Label(ours)), Value::String(heta)) => ours == heta,
+        _ => false,
+    };
+    if !same_value {
+        return Some(format!("value {:?}, Heta has {}", score.value, expected["value"]));
+    }
+    if score.passed != expected["passed"].as_bool() {
+        return Some(format!("passed {:?}, Heta has {}", score.passed, expected["passed"]));
+    }
+    let fields = metadata.as_object().into_iter().flatten();
+    let different = fields.filter(|(name, value)| score.detail.get(*name) != Some(value)).next();
+    different.map(|(name, value)| format!("{name} {:?}, Heta has {value}", score.detail.get(name)))
+}
+
+#[test]
+fn evaluators_match_heta() {
+    let Some(path) = golden("heta_evaluators.jsonl") else { return };
+    let text = fs::read_to_string(&path).expect("the recorded scores");
+    let mut differences = Vec::new();
+    let mut records = 0;
+    for (i, line) in text.split('\n').enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let record = Record::read(line).unwrap_or_else(|error| panic!("line {}: {error}", i + 1));
+        records += 1;
+        let difference = record.difference(&record.run(&record.text("(variant=heta)")));
+        if record.fault_of_heta() {
+            let own = match record.difference(&record.run(&record.text(""))) {
+                Some(difference) => format!("ours differs: {difference}"),
+                None => "ours is the same".to_string(),
+            };
+            match difference {
+                Some(difference) => eprintln!("NOT COPIED {}: {difference}; {own}", record.label()),
+                None => eprintln!("copied by the variant {}; {own}", record.label()),
+            }
+        } else if let Some(difference) = difference {
+            differences.push(format!("{}: {difference}", record.label()));
+        }
+    }
+    assert!(records > 0, "no records in {}", path.display());
+    eprintln!("heta_evaluators: {records} records");
+    assert!(differences.is_empty(), "{} of {records} differ:\n{}", differences.len(), differences.join("\n"));
+}
+
+/// What ours does right where Heta does not, whatever the recorded vectors hold.
+#[test]
+fn our_evidence_recall_has_none_of_the_faults() {
+    let cases = [
+        // Bug 2: a benchmark document id is found in the raw key.
+        (r#"{"locator": {"document_id": "tide"}}"#, r#"{"object_key": "raw/benchmarks/sea/test/tide/tide.txt"}"#, 1.0),
+        // Bug 18: null in a locator, a bare string and null in chunk_ids, true for 1.
+        (r#"{"locator": {"section": null}}"#, r#"{"document_id": "x"}"#, 0.0),
+        (r#"{"locator": {"chunk_id": "chunk_9"}}"#, r#"{"chunk_ids": "chunk_9f"}"#, 0.0),
+        (r#"{"locator": {"chunk_id": "chunk_9"}}"#, r#"{"chunk_ids": null}"#, 0.0),
+        (r#"{"locator": {"page_index": 1}}"#, r#"{"page_index": true}"#, 0.0),
+        // Weakness 28: the result "a" is a part of any gold text.
+        (r#"{"text": "a lighthouse keeper"}"#, r#"{}"#, 0.0),
+    ];
+    for (piece, source, expected) in cases {
+        let line = format!(
+            r#"{{"evaluator": "evidence_recall", "params": {{"k": 5}}, "case": {{"expected": {{"evidence": [{piece}]}}}},
+            "response": {{"results": [{{"id": "c", "text": "a", "source": {source}}}]}}}}"#
+        );
+        let record = Record::read(&line).expect("a record");
+        match record.run(&record.text("")) {
+            Outcome::Scored(score) => assert_eq!(score.value, Some(ScoreValue::Number(expected)), "{piece}"),
+            Outcome::Refused(why) | Outcome::Failed(why) => panic!("{piece}: {why}"),
+        }
+    }
+}

@@ -8,11 +8,14 @@ use crate::artifact::Json;
 ///
 /// The text form is ir-measures' grammar: a name, parameters in parentheses, and a cut-off after `@`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct EvaluatorSpec {
     /// Its name without parameters, e.g. `nDCG`.
     pub name: String,
     /// The cut-off, where one is given.
+    #[serde(default)]
     pub cutoff: Option<u32>,
     /// Its parameters.
+    #[serde(default)]
     pub options: Json,
 }

@@ -1,0 +1,75 @@
+//! What an evaluator is: it says of one response to one case how good it is.
+
+use ragstage_cache::KeyVisitor;
+
+use crate::artifact::{Citation, Gold, Hit, Score};
+use crate::error::RowError;
+
+/// A case as an evaluator sees it.
+#[derive(Debug, Clone, Copy)]
+pub struct CaseView<'a> {
+    /// The case; for messages only, scores must not depend on it.
+    pub case_id: &'a str,
+    /// The question; empty unless [`Reads::question`].
+    pub query: &'a str,
+    /// What is expected.
+    pub gold: &'a Gold,
+}
+
+/// A response as an evaluator sees it.
+#[derive(Debug, Clone, Copy)]
+pub struct ResponseView<'a> {
+    /// The hits, best first; empty unless [`Reads::results`].
+    pub results: &'a [Hit],
+    /// The answer; `None` where there is none, and unless [`Reads::answer`].
+    pub answer: Option<&'a str>,
+    /// What the answer rests on; empty unless [`Reads::answer`].
+    pub citations: &'a [Citation],
+}
+
+/// What an evaluator reads beside the gold. Its key holds the digests of that and of nothing else, and it is shown nothing
+/// else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Reads {
+    /// The hits.
+    pub results: bool,
+    /// The answer and its citations.
+    pub answer: bool,
+    /// The question.
+    pub question: bool,
+}
+
+/// What an evaluator says of itself in reports.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Description {
+    /// Its full name.
+    pub pretty: &'static str,
+    /// One line on what it measures.
+    pub description: &'static str,
+    /// Where it is defined.
+    pub citation: Option<&'static str>,
+    /// Whether a higher value is a better one.
+    pub higher_is_better: bool,
+}
+
+/// An evaluator with all its options.
+pub trait Evaluator: Send + Sync {
+    /// The canonical text of its specification: the column's name in reports.
+    fn name(&self) -> String;
+
+    /// What it says of itself.
+    fn describe(&self) -> Description;
+
+    /// What it reads.
+    fn reads(&self) -> Reads;
+
+    /// Visits all that its scores depend on beside what it reads and the gold: its name, its code version and every option,
+    /// the defaults too.
+    fn walk(&self, v: &mut dyn KeyVisitor);
+
+    /// Scores one response. A case without gold of the needed kind is skipped, not scored 0.
+    ///
+    /// # Errors
+    /// When gold or response are such that there is no right score.
+    fn evaluate(&self, case: &CaseView, response: &ResponseView) -> Result<Score, RowError>;
+}

@@ -1,0 +1,49 @@
+//! The normal form in which texts are compared (spec/heta 5 and 11).
+
+use std::borrow::Cow;
+
+/// Full Unicode case folding (ß is ss, final sigma is sigma, ligatures are spelled out), then every run of whitespace as
+/// one space and none at the ends. No Unicode normalisation form, no punctuation, article or number handling.
+pub fn normal_form(text: &str) -> String {
+    let folded: Cow<'_, str> = if text.is_ascii() {
+        Cow::Owned(text.to_ascii_lowercase())
+    } else {
+        caseless::default_case_fold_str(text).into()
+    };
+    let mut normal = String::with_capacity(folded.len());
+    for word in folded.split(is_python_space).filter(|word| !word.is_empty()) {
+        if !normal.is_empty() {
+            normal.push(' ');
+        }
+        normal.push_str(word);
+    }
+    normal
+}
+
+/// Python's whitespace: Rust's and U+001C to U+001F.
+pub(crate) fn is_python_space(c: char) -> bool {
+    c.is_whitespace() || matches!(c, '\u{1c}'..='\u{1f}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn case_folding_is_full() {
+        assert_eq!(normal_form("Straße"), "strasse");
+        assert_eq!(normal_form("STRASSE"), "strasse");
+        assert_eq!(normal_form("ΟΔΟΣ"), "οδοσ");
+        assert_eq!(normal_form("οδος"), "οδοσ");
+        assert_eq!(normal_form("İzmir"), "i\u{307}zmir");
+        assert_eq!(normal_form("oﬃce ﬁle"), "office file");
+        assert_eq!(normal_form("１２３"), "１２３");
+    }
+
+    #[test]
+    fn whitespace_is_one_space() {
+        assert_eq!(normal_form("  New \t York\u{1c}City\u{2028}\u{a0}\n"), "new york city");
+        assert_eq!(normal_form("a\u{200b}b\u{feff}"), "a\u{200b}b\u{feff}");
+        assert_eq!(normal_form("\u{85}\u{3000}"), "");
+    }
+}

@@ -1,0 +1,230 @@
+//! All evaluators that there are, by name.
+
+use super::answer_contains::ANSWER_CONTAINS;
+use super::answer_exact_match::ANSWER_EXACT_MATCH;
+use super::definition::Definition;
+use super::evaluator::Evaluator;
+use super::evidence::EVIDENCE_RECALL;
+use super::identity::Identity;
+use super::measures::{AP, NDCG, PRECISION, RECALL, RR, SUCCESS};
+use super::nearest::nearest;
+use super::spec::EvaluatorSpec;
+use super::token_f1::TOKEN_F1;
+
+static DEFINITIONS: [&Definition; 10] = [
+    &NDCG,
+    &AP,
+    &RR,
+    &PRECISION,
+    &RECALL,
+    &SUCCESS,
+    &EVIDENCE_RECALL,
+    &ANSWER_CONTAINS,
+    &ANSWER_EXACT_MATCH,
+    &TOKEN_F1,
+];
+
+/// Another name for an evaluator with fixed options: the names that Heta Evaluation prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Alias {
+    /// The other name.
+    pub name: &'static str,
+    /// The evaluator's own name; it is run with `variant=heta`.
+    pub of: &'static str,
+    /// The cut-off where none is given.
+    pub cutoff: u32,
+}
+
+static ALIASES: [Alias; 5] = [
+    Alias { name: "beir_ndcg", of: "nDCG", cutoff: 10 },
+    Alias { name: "beir_map", of: "AP", cutoff: 10 },
+    Alias { name: "beir_recall", of: "R", cutoff: 10 },
+    Alias { name: "beir_precision", of: "P", cutoff: 10 },
+    Alias { name: "beir_mrr", of: "RR", cutoff: 10 },
+];
+
+/// A specification that names no evaluator, an option that it does not have or a value that the option cannot take.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct UnknownEvaluator {
+    /// What is wrong, and what there is.
+    pub message: String,
+    /// What was probably meant: a name, an option or a value.
+    pub nearest: Option<String>,
+}
+
+impl UnknownEvaluator {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        UnknownEvaluator { message: message.into(), nearest: None }
+    }
+
+    /// The same with what was probably meant.
+    pub(crate) fn or(self, nearest: impl Into<String>) -> Self {
+        UnknownEvaluator { nearest: Some(nearest.into()), ..self }
+    }
+}
+
+/// All evaluators, in the order of documentation.
+pub fn definitions() -> &'static [&'static Definition] {
+    &DEFINITIONS
+}
+
+/// All other names that are understood.
+pub fn aliases() -> &'static [Alias] {
+    &ALIASES
+}
+
+/// All names that are understood: the evaluators' own, then the aliases.
+pub fn names() -> Vec<&'static str> {
+    DEFINITIONS.iter().map(|definition| definition.name).chain(ALIASES.iter().map(|alias| alias.name)).collect()
+}
+
+/// The evaluator that `spec` asks for.
+///
+/// # Errors
+/// When there is none; with the nearest one that there is.
+pub fn evaluator(spec: &EvaluatorSpec) -> Result<Box<dyn Evaluator>, UnknownEvaluator> {
+    match ALIASES.iter().find(|alias| alias.name == spec.name) {
+        None => build(spec),
+        Some(alias) => {
+            if let Some(key) = spec.options.keys().next() {
+                let message = format!("{} takes no options, found {key}: it is {}(variant=heta)", alias.name, alias.of);
+                return Err(UnknownEvaluator::new(message).or(alias.of));
+            }
+            build(&EvaluatorSpec {
+                name: alias.of.to_string(),
+                cutoff: spec.cutoff.or(Some(alias.cutoff)),
+                options: [("variant".to_string(), "heta".into())].into_iter().collect(),
+            })
+        }
+    }
+}
+
+fn build(spec: &EvaluatorSpec) -> Result<Box<dyn Evaluator>, UnknownEvaluator> {
+    let definition =
+        DEFINITIONS.iter().find(|definition| definition.name == spec.name).ok_or_else(|| unknown(&spec.name))?;
+    (definition.build)(Identity::new(definition, spec)?).map_err(UnknownEvaluator::new)
+}
+
+fn unknown(name: &str) -> UnknownEvaluator {
+    let also = |definition: &Definition| definition.other_names.iter().any(|other| other.eq_ignore_ascii_case(name));
+    let meant = match DEFINITIONS.iter().find(|definition| also(definition)) {
+        Some(definition) => Some(definition.name),
+        None => nearest(name, names()),
+    };
+    let message = format!("no evaluator is called {name:?}; there are {}", names().join(", "));
+    UnknownEvaluator { message, nearest: meant.map(str::to_string) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use ragstage_cache::KeyHasher;
+
+    use super::*;
+
+    fn make(text: &str) -> Result<Box<dyn Evaluator>, UnknownEvaluator> {
+        evaluator(&EvaluatorSpec::parse(text).unwrap_or_else(|error| panic!("{error}")))
+    }
+
+    fn name(text: &str) -> String {
+        make(text).unwrap_or_else(|error| panic!("{text}: {error}")).name()
+    }
+
+    fn refusal(text: &str) -> UnknownEvaluator {
+        match make(text) {
+            Ok(evaluator) => panic!("{text} is {}", evaluator.name()),
+            Err(error) => error,
+        }
+    }
+
+    fn key(text: &str) -> ragstage_cache::Digest {
+        let mut hasher = KeyHasher::new();
+        make(text).unwrap_or_else(|error| panic!("{text}: {error}")).walk(&mut hasher);
+        hasher.finish()
+    }
+
+    #[test]
+    fn one_evaluator_has_one_name_and_one_key() {
+        let same = [
+            ("nDCG(gain=linear)@10", "nDCG@10"),
+            ("P(rel=1)@5", "P@5"),
+            ("evidence_recall", "evidence_recall@5"),
+            ("beir_ndcg@3", "nDCG(variant=heta)@3"),
+            ("beir_map", "AP(variant=heta)@10"),
+            ("AP(variant=heta)", "AP(variant=heta)@10"),
+            ("beir_recall", "R(variant=heta)@10"),
+            ("beir_precision@1", "P(variant=heta)@1"),
+            ("beir_mrr", "RR(variant=heta)@10"),
+        ];
+        for (written, canonical) in same {
+            assert_eq!(name(written), canonical);
+            assert_eq!(name(canonical), canonical);
+            assert_eq!(key(written), key(canonical), "{written}");
+        }
+        let texts = [
+            "nDCG@10",
+            "nDCG",
+            "nDCG@5",
+            "nDCG(gain=exp)@10",
+            "nDCG(variant=heta)@10",
+            "AP",
+            "AP@10",
+            "AP(rel=2)",
+            "RR",
+            "P@10",
+            "R@10",
+            "Success@10",
+            "evidence_recall@5",
+            "evidence_recall(variant=heta)@5",
+            "answer_contains",
+            "answer_exact_match",
+            "token_f1",
+        ];
+        let keys: BTreeSet<_> = texts.iter().map(|text| key(text)).collect();
+        assert_eq!(keys.len(), texts.len());
+        for text in texts {
+            assert_eq!(name(text), text);
+        }
+    }
+
+    #[test]
+    fn unknown_names_and_options_are_answered_with_the_nearest() {
+        let cases = [
+            ("ndcg@10", "no evaluator is called \"ndcg\"", Some("nDCG")),
+            ("MRR", "no evaluator is called \"MRR\"", Some("RR")),
+            ("recall@5", "no evaluator is called \"recall\"", Some("R")),
+            ("hit_rate@5", "no evaluator is called", Some("Success")),
+            ("answer_contain", "no evaluator is called", Some("answer_contains")),
+            ("zzz", "no evaluator is called", None),
+            ("P(ral=2)@5", "P has no option ral; it has rel, variant", Some("rel")),
+            ("P(rel=0)@5", "option rel of P must be a whole number from 1, found 0", None),
+            ("P(rel=high)@5", "option rel of P must be a whole number from 1, found \"high\"", None),
+            ("nDCG(gain=expo)@5", "option gain of nDCG must be one of linear, exp, found \"expo\"", Some("exp")),
+            ("P", "P needs a cut-off, as in P@10", Some("P@10")),
+            ("token_f1@3", "token_f1 takes no cut-off, found @3", Some("token_f1")),
+            ("token_f1(x=3)", "token_f1 takes no options, found x", None),
+            ("beir_ndcg(gain=exp)@3", "beir_ndcg takes no options, found gain", Some("nDCG")),
+            ("P(rel=2,variant=heta)@5", "variant=heta of P fixes rel", None),
+        ];
+        for (text, message, meant) in cases {
+            let error = refusal(text);
+            assert!(error.message.starts_with(message), "{text}: {}", error.message);
+            assert_eq!(error.nearest.as_deref(), meant, "{text}");
+        }
+        let zero = EvaluatorSpec { name: "P".into(), cutoff: Some(0), options: Default::default() };
+        assert!(evaluator(&zero).is_err_and(|error| error.message == "the cut-off of P must be at least 1"));
+    }
+
+    #[test]
+    fn definitions_are_in_order() {
+        for definition in definitions() {
+            let parameters: Vec<&str> = definition.parameters.iter().map(|parameter| parameter.name).collect();
+            assert!(parameters.is_sorted(), "{}", definition.name);
+            assert!(!definition.description.is_empty() && definition.code_version > 0);
+        }
+        let distinct: BTreeSet<&str> = names().into_iter().collect();
+        assert_eq!(distinct.len(), names().len());
+    }
+}
