@@ -1,5 +1,37 @@
 //! Aggregate: score tables become means with their coverage, slices and a report.
+//!
+//! [`Aggregate`] reads score and response tables and writes a [`Summary`], one long score table and the latencies;
+//! [`BuildReport`] renders them. A failed case is never a 0 and never vanishes: it is counted beside every number. A
+//! skipped case has no gold of the kind that the evaluator needs, so nothing is expected of it.
 
+mod action;
+mod bootstrap;
+mod case_list;
+mod distribution;
+mod failures;
+mod gate;
+mod headline;
+mod latency;
+mod measure;
+mod observed;
 mod options;
+mod planned_query;
+mod report;
+mod response_errors;
+mod score_table;
+mod series;
+mod summary;
+mod unit_responses;
 
+pub use action::{Aggregate, ResponseTable, ScoreTable};
+pub use distribution::Distribution;
+pub use failures::FailureGroup;
+pub use gate::{GateOutcome, GateSpec, check};
+pub use headline::Headline;
+pub use latency::{Latency, LatencyStatistics, QueryLatency};
 pub use options::StatisticsOptions;
+pub use planned_query::PlannedQuery;
+pub use report::{BuildReport, EvaluatorInfo, QueryInfo, RecipeInfo};
+pub use summary::{
+    Counts, Interval, LabelCount, MeasureSummary, NoHeadline, Resampled, ResponseCounts, Slice, Summary,
+};

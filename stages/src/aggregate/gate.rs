@@ -1,0 +1,199 @@
+//! Gates: numbers that an evaluation must reach. No gate is in any key: moving a bar computes nothing again.
+
+use serde::{Deserialize, Serialize};
+
+use super::summary::{MeasureSummary, Summary};
+
+/// A bar for one measure: what an evaluation file says under `gates`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GateSpec {
+    /// What people call the gate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The evaluator's canonical name, e.g. `nDCG@10`.
+    pub measure: String,
+    /// The recipe; without one, every recipe must pass.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recipe: Option<String>,
+    /// The query; without one, every query must pass.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub query: Option<String>,
+    /// The least mean that passes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_least: Option<f64>,
+    /// The greatest mean that passes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_most: Option<f64>,
+}
+
+impl GateSpec {
+    /// The gate in words: its name or its condition, e.g. `nDCG@10 >= 0.65`.
+    pub fn text(&self) -> String {
+        if let Some(name) = &self.name {
+            return name.clone();
+        }
+        let bounds = [(">=", self.at_least), ("<=", self.at_most)];
+        let bounds = bounds.into_iter().filter_map(|(sign, bound)| bound.map(|bound| format!(" {sign} {bound}")));
+        format!("{}{}", self.measure, bounds.collect::<Vec<_>>().join(" and"))
+    }
+
+    /// What is wrong with the gate itself: no bound, a bound that is no number, or bounds that nothing satisfies.
+    pub fn fault(&self) -> Option<String> {
+        match (self.at_least, self.at_most) {
+            (None, None) => Some("the gate has neither at_least nor at_most".to_string()),
+            (low, high) if [low, high].into_iter().flatten().any(f64::is_nan) => {
+                Some("the gate's bound is not a number".to_string())
+            }
+            (Some(low), Some(high)) if low > high => Some(format!("no value is at least {low} and at most {high}")),
+            _ => None,
+        }
+    }
+
+    fn covers(&self, measure: &MeasureSummary) -> bool {
+        measure.evaluator == self.measure
+            && self.recipe.as_ref().is_none_or(|recipe| *recipe == measure.recipe)
+            && self.query.as_ref().is_none_or(|query| *query == measure.query)
+    }
+
+    fn judge(&self, measure: &MeasureSummary) -> GateOutcome {
+        let too_low = |value: f64| self.at_least.filter(|bound| value < *bound).map(|b| format!("{value:.4} < {b}"));
+        let too_high = |value: f64| self.at_most.filter(|bound| value > *bound).map(|b| format!("{value:.4} > {b}"));
+        let why = match (self.fault(), measure.headline) {
+            (Some(fault), _) => Some(fault),
+            (None, Some(value)) => too_low(value).or_else(|| too_high(value)),
+            (None, None) => Some(match measure.no_headline {
+                Some(reason) => format!("no headline number: {reason}"),
+                None => "no headline number".to_string(),
+            }),
+        };
+        GateOutcome {
+            gate: self.text(),
+            recipe: Some(measure.recipe.clone()),
+            query: Some(measure.query.clone()),
+            measure: self.measure.clone(),
+            value: measure.headline,
+            passed: why.is_none(),
+            why,
+        }
+    }
+}
+
+/// How a gate came out for one recipe and query.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GateOutcome {
+    /// The gate in words.
+    pub gate: String,
+    /// The recipe; `None` where the gate found nothing to judge.
+    pub recipe: Option<String>,
+    /// The query; `None` where the gate found nothing to judge.
+    pub query: Option<String>,
+    /// The measure.
+    pub measure: String,
+    /// The headline number that was judged.
+    pub value: Option<f64>,
+    /// Whether it passed.
+    pub passed: bool,
+    /// Why it did not.
+    pub why: Option<String>,
+}
+
+/// Judges every gate on every recipe and query that it covers, in the summary's order.
+///
+/// A gate on a measure without a headline number (coverage under its floor) fails, and so does one that covers nothing: a
+/// bar that was never looked at is not a bar that was cleared.
+pub fn check(summary: &Summary, gates: &[GateSpec]) -> Vec<GateOutcome> {
+    let mut outcomes = Vec::new();
+    for gate in gates {
+        let before = outcomes.len();
+        outcomes.extend(summary.measures.iter().filter(|measure| gate.covers(measure)).map(|m| gate.judge(m)));
+        if outcomes.len() == before {
+            outcomes.push(GateOutcome {
+                gate: gate.text(),
+                recipe: gate.recipe.clone(),
+                query: gate.query.clone(),
+                measure: gate.measure.clone(),
+                value: None,
+                passed: false,
+                why: Some(nothing_covered(summary, gate)),
+            });
+        }
+    }
+    outcomes
+}
+
+fn nothing_covered(summary: &Summary, gate: &GateSpec) -> String {
+    let mut known: Vec<&str> = summary.measures.iter().map(|measure| measure.evaluator.as_str()).collect();
+    known.sort_unstable();
+    known.dedup();
+    if known.contains(&gate.measure.as_str()) {
+        format!("{} was not measured for that recipe and query", gate.measure)
+    } else if known.is_empty() {
+        "the evaluation has no evaluators".to_string()
+    } else {
+        format!("no evaluator is called {}; there are {}", gate.measure, known.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::aggregate::{Counts, NoHeadline};
+
+    fn measure(recipe: &str, headline: Option<f64>) -> MeasureSummary {
+        MeasureSummary {
+            recipe: recipe.to_string(),
+            query: "full_text".to_string(),
+            evaluator: "nDCG@10".to_string(),
+            counts: Counts::default(),
+            mean: Some(0.7),
+            headline,
+            no_headline: headline.is_none().then_some(NoHeadline::Coverage { coverage: 0.9, floor: 0.95 }),
+            interval: None,
+            distribution: None,
+            passed: None,
+            labels: Vec::new(),
+            categories: Vec::new(),
+            units: Vec::new(),
+        }
+    }
+
+    fn outcomes(gate: GateSpec) -> Vec<(Option<String>, bool, Option<String>)> {
+        let measures = vec![measure("base", Some(0.65)), measure("tuned", Some(0.7)), measure("broken", None)];
+        let summary = Summary { measures, ..Summary::default() };
+        check(&summary, &[gate]).into_iter().map(|outcome| (outcome.recipe, outcome.passed, outcome.why)).collect()
+    }
+
+    fn gate() -> GateSpec {
+        GateSpec { measure: "nDCG@10".to_string(), ..GateSpec::default() }
+    }
+
+    #[test]
+    fn bounds_are_inclusive_and_every_recipe_is_judged() {
+        let found = outcomes(GateSpec { at_least: Some(0.65), at_most: Some(0.69), ..gate() });
+        let some = |text: &str| Some(text.to_string());
+        assert_eq!(found[0], (some("base"), true, None));
+        assert_eq!(found[1], (some("tuned"), false, some("0.7000 > 0.69")));
+        assert_eq!(found[2], (some("broken"), false, some("no headline number: coverage 0.9000 is under 0.9500")));
+        assert_eq!(found.len(), 3);
+    }
+
+    #[test]
+    fn what_cannot_be_judged_fails() {
+        let none = outcomes(GateSpec { recipe: Some("other".to_string()), at_least: Some(0.1), ..gate() });
+        assert_eq!(none.len(), 1);
+        assert!(!none[0].1);
+        let unknown = outcomes(GateSpec { measure: "AP".to_string(), at_least: Some(0.1), ..GateSpec::default() });
+        assert_eq!(unknown[0].2.as_deref(), Some("no evaluator is called AP; there are nDCG@10"));
+        assert!(outcomes(gate()).iter().all(|(_, passed, _)| !passed));
+        assert!(GateSpec { at_least: Some(0.9), at_most: Some(0.1), ..gate() }.fault().is_some());
+    }
+
+    #[test]
+    fn gates_are_read_strictly() {
+        let read: GateSpec = serde_json::from_str(r#"{"measure": "AP", "at_least": 0.2}"#).expect("gate");
+        assert_eq!(read.text(), "AP >= 0.2");
+        assert!(serde_json::from_str::<GateSpec>(r#"{"measure": "AP", "atleast": 0.2}"#).is_err());
+    }
+}

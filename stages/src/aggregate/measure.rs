@@ -1,0 +1,134 @@
+//! From a series to its summary.
+
+use std::collections::BTreeMap;
+
+use super::bootstrap::Bootstrap;
+use super::case_list::CaseList;
+use super::distribution::{Distribution, mean};
+use super::options::StatisticsOptions;
+use super::series::{Outcome, Series};
+use super::summary::{Counts, Interval, LabelCount, MeasureSummary, NoHeadline, Resampled, Slice};
+use crate::artifact::ScoreValue;
+
+/// From this many units with scored cases on, intervals come from resampling units; with fewer, too few different
+/// resamples exist and the interval would be too narrow.
+const CLUSTERS: usize = 20;
+
+impl MeasureSummary {
+    /// The summary of `series`.
+    pub(super) fn of(series: &Series, cases: &CaseList, options: &StatisticsOptions) -> Self {
+        let outcomes: Vec<Outcome<'_>> = (0..cases.len()).map(|entry| series.outcome(cases, entry)).collect();
+        let all: Vec<usize> = (0..cases.len()).collect();
+        let labels = labels(&outcomes);
+        let numeric = labels.is_empty();
+        let numbers = if numeric { numbers(&outcomes, &all) } else { Vec::new() };
+        let counts = Counts::of(outcomes.iter().map(|outcome| outcome.state));
+        let mean = mean(&numbers);
+        let no_headline = no_headline(&counts, numeric, options.coverage_floor);
+        let slice = |name: Option<String>, entries: &[usize]| Slice {
+            name,
+            counts: Counts::of(entries.iter().map(|&entry| outcomes[entry].state)),
+            mean: if numeric { super::distribution::mean(&self::numbers(&outcomes, entries)) } else { None },
+        };
+        let units = &cases.units.units;
+        let by_unit = || {
+            units.iter().enumerate().map(|(unit, about)| (about.unit_id.clone(), cases.range(unit).collect::<Vec<_>>()))
+        };
+        MeasureSummary {
+            recipe: series.recipe.clone(),
+            query: series.query.clone(),
+            evaluator: series.evaluator.clone(),
+            counts,
+            mean,
+            headline: if no_headline.is_none() { mean } else { None },
+            no_headline,
+            interval: if numeric { interval(series, &outcomes, cases, &numbers, options) } else { None },
+            distribution: Distribution::of(&numbers),
+            passed: passed(&outcomes),
+            labels,
+            categories: categories(cases).into_iter().map(|(name, entries)| slice(name, &entries)).collect(),
+            units: if units.len() > 1 {
+                by_unit().map(|(name, entries)| slice(Some(name), &entries)).collect()
+            } else {
+                Vec::new()
+            },
+        }
+    }
+}
+
+fn number(outcome: &Outcome<'_>) -> Option<f64> {
+    outcome.value.and_then(ScoreValue::number)
+}
+
+fn numbers(outcomes: &[Outcome<'_>], entries: &[usize]) -> Vec<f64> {
+    entries.iter().filter_map(|&entry| number(&outcomes[entry])).collect()
+}
+
+/// The histogram of an evaluator that gave any label; its numbers, if it gave some, count under their text.
+fn labels(outcomes: &[Outcome<'_>]) -> Vec<LabelCount> {
+    let values = || outcomes.iter().filter_map(|outcome| outcome.value);
+    if !values().any(|value| matches!(value, ScoreValue::Label(_))) {
+        return Vec::new();
+    }
+    let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+    for value in values() {
+        let label = match value {
+            ScoreValue::Label(label) => label.clone(),
+            ScoreValue::Number(value) => value.to_string(),
+            ScoreValue::Bool(value) => value.to_string(),
+        };
+        *counts.entry(label).or_default() += 1;
+    }
+    counts.into_iter().map(|(label, cases)| LabelCount { label, cases }).collect()
+}
+
+fn passed(outcomes: &[Outcome<'_>]) -> Option<u64> {
+    let mut verdicts = outcomes.iter().filter_map(|outcome| outcome.passed).peekable();
+    verdicts.peek()?;
+    Some(verdicts.filter(|passed| *passed).count() as u64)
+}
+
+fn no_headline(counts: &Counts, numeric: bool, floor: f64) -> Option<NoHeadline> {
+    match counts.coverage {
+        None if counts.cases == 0 => Some(NoHeadline::NoCases),
+        None => Some(NoHeadline::AllSkipped),
+        Some(coverage) if coverage < floor || counts.scored == 0 => Some(NoHeadline::Coverage { coverage, floor }),
+        Some(_) if !numeric => Some(NoHeadline::Labels),
+        Some(_) => None,
+    }
+}
+
+fn interval(
+    series: &Series,
+    outcomes: &[Outcome<'_>],
+    cases: &CaseList,
+    numbers: &[f64],
+    options: &StatisticsOptions,
+) -> Option<Interval> {
+    let bootstrap = Bootstrap::new(options, [&series.recipe, &series.query, &series.evaluator]);
+    let clusters: Vec<(f64, u64)> = (0..cases.units.units.len())
+        .map(|unit| {
+            let own = cases.range(unit).filter_map(|entry| number(&outcomes[entry]));
+            own.fold((0.0, 0), |(sum, count), value| (sum + value, count + 1))
+        })
+        .filter(|(_, count)| *count > 0)
+        .collect();
+    let (resampled, ends) = if clusters.len() >= CLUSTERS {
+        (Resampled::Units, bootstrap.of_clusters(&clusters))
+    } else {
+        (Resampled::Cases, bootstrap.of_values(numbers))
+    };
+    ends.map(|(low, high)| Interval { low, high, resampled })
+}
+
+/// The entries of each category; nothing where no case has one.
+fn categories(cases: &CaseList) -> BTreeMap<Option<String>, Vec<usize>> {
+    let mut categories: BTreeMap<Option<String>, Vec<usize>> = BTreeMap::new();
+    for entry in 0..cases.len() {
+        categories.entry(cases.query(entry).category.clone()).or_default().push(entry);
+    }
+    if categories.len() == 1 && categories.contains_key(&None) {
+        categories.clear();
+    }
+    categories
+}

@@ -1,0 +1,62 @@
+//! What was observed of the responses of one unit in one query mode.
+
+use std::sync::Arc;
+
+use ragstage_cache::Digest;
+
+use super::action::ResponseTable;
+use super::case_list::CaseList;
+use crate::artifact::Observations;
+use crate::contract::{Context, decoded};
+use crate::error::StageError;
+use crate::step::Step;
+
+/// The observation tables of one unit in one query mode of one recipe.
+pub(super) struct Observed {
+    retrieve: Option<Arc<Observations>>,
+    answer: Option<Arc<Observations>>,
+}
+
+impl Observed {
+    /// Reads the tables that there are.
+    pub(super) fn read(
+        context: &dyn Context,
+        step: Step,
+        table: &ResponseTable,
+        cases: &CaseList,
+        unit: usize,
+    ) -> Result<Self, StageError> {
+        let read = |digest: &Option<Digest>| -> Result<Option<Arc<Observations>>, StageError> {
+            let Some(digest) = digest else { return Ok(None) };
+            let observations = decoded::<Observations>(context, step, digest)?;
+            let ids = observations.rows.iter().map(|row| row.case_id.as_str());
+            cases.check_rows(step, digest, unit, ids)?;
+            Ok(Some(observations))
+        };
+        Ok(Observed { retrieve: read(&table.retrieve_observations)?, answer: read(&table.answer_observations)? })
+    }
+
+    /// Milliseconds of the retrieval of row `row` of the unit.
+    pub(super) fn retrieve(&self, row: usize) -> Option<f64> {
+        latency(&self.retrieve, row)
+    }
+
+    /// Milliseconds of the answer of row `row` of the unit.
+    pub(super) fn answer(&self, row: usize) -> Option<f64> {
+        latency(&self.answer, row)
+    }
+
+    /// Milliseconds of all that was observed of row `row`; `None` where a part failed, since the rest would look fast.
+    pub(super) fn total(&self, row: usize) -> Option<f64> {
+        match (&self.retrieve, &self.answer) {
+            (Some(_), Some(_)) => Some(self.retrieve(row)? + self.answer(row)?),
+            (Some(_), None) => self.retrieve(row),
+            (None, Some(_)) => self.answer(row),
+            (None, None) => None,
+        }
+    }
+}
+
+fn latency(table: &Option<Arc<Observations>>, row: usize) -> Option<f64> {
+    table.as_ref()?.rows.get(row)?.latency_ms.filter(|ms| ms.is_finite())
+}

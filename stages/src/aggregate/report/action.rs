@@ -1,0 +1,264 @@
+//! The report of an evaluation in every format.
+
+use ragstage_cache::key::{key_of, walk_json};
+use ragstage_cache::{Digest, KeyVisitor, Walk};
+use serde::Serialize;
+
+use super::case_response::CaseResponse;
+use super::evaluation_report::EvaluationReport;
+use super::page::Page;
+use super::scale::Scale;
+use super::view::{Material, View};
+use super::worst_cases::WorstCases;
+use crate::aggregate::action::walk_list;
+use crate::aggregate::case_list::CaseList;
+use crate::aggregate::observed::Observed;
+use crate::aggregate::series::Series;
+use crate::aggregate::unit_responses::UnitResponses;
+use crate::aggregate::{Latency, PlannedQuery, ResponseTable, ScoreTable, Summary};
+use crate::artifact::{Documents, Golds};
+use crate::contract::{Action, Context, Output, Produced, begin_key, decoded};
+use crate::error::StageError;
+use crate::step::Step;
+
+/// A recipe, as reports name it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RecipeInfo {
+    /// Its name.
+    pub name: String,
+    /// All that it says: steps, models, options.
+    pub manifest: serde_json::Value,
+}
+
+/// A query, as reports name it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct QueryInfo {
+    /// Its name.
+    pub name: String,
+    /// The query mode, e.g. `full_text_search`.
+    pub mode: String,
+    /// How many results are asked for.
+    pub top_k: u32,
+    /// The mode's options.
+    pub options: serde_json::Value,
+}
+
+/// An evaluator, as reports name it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct EvaluatorInfo {
+    /// Its canonical name.
+    pub name: String,
+    /// What it measures, in a sentence.
+    pub description: String,
+}
+
+/// The report of an evaluation: `report.json`, `report.md` and `report.html`, all observations, since they tell times.
+///
+/// A unit's responses to all queries are in memory at a time, and the JSON report's text.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BuildReport {
+    /// What people call the evaluation.
+    pub evaluation: String,
+    /// What is asked for, in the order in which it is reported; as given to the aggregation.
+    pub plan: Vec<PlannedQuery>,
+    /// The `summary` artifact.
+    pub summary: Digest,
+    /// The `score_table` artifact; named, not read.
+    pub score_table: Digest,
+    /// The `latency` artifact.
+    pub latency: Option<Digest>,
+    /// The score tables that were aggregated.
+    pub scores: Vec<ScoreTable>,
+    /// The response tables that were aggregated.
+    pub responses: Vec<ResponseTable>,
+    /// The `queries` artifact.
+    pub queries: Digest,
+    /// The `gold` artifact.
+    pub gold: Digest,
+    /// The `documents` artifact.
+    pub documents: Digest,
+    /// The `units` artifact.
+    pub units: Digest,
+    /// The recipes in the evaluation's order.
+    pub recipes: Vec<RecipeInfo>,
+    /// The queries in the evaluation's order.
+    pub queries_info: Vec<QueryInfo>,
+    /// The evaluators in the evaluation's order.
+    pub evaluators: Vec<EvaluatorInfo>,
+    /// When the evaluation began, RFC 3339 in UTC; not in the key.
+    pub started_at: String,
+    /// When it ended, RFC 3339 in UTC; not in the key.
+    pub finished_at: String,
+    /// See [`begin_key`].
+    pub salt: u64,
+}
+
+impl Walk for RecipeInfo {
+    fn walk(&self, v: &mut dyn KeyVisitor) {
+        v.begin_record("", "recipe");
+        v.text("name", &self.name);
+        walk_json(v, "manifest", &self.manifest);
+        v.end();
+    }
+}
+
+impl Walk for QueryInfo {
+    fn walk(&self, v: &mut dyn KeyVisitor) {
+        v.begin_record("", "query");
+        v.text("name", &self.name);
+        v.text("mode", &self.mode);
+        v.uint("top_k", u64::from(self.top_k));
+        walk_json(v, "options", &self.options);
+        v.end();
+    }
+}
+
+impl Walk for EvaluatorInfo {
+    fn walk(&self, v: &mut dyn KeyVisitor) {
+        v.begin_record("", "evaluator");
+        v.text("name", &self.name);
+        v.text("description", &self.description);
+        v.end();
+    }
+}
+
+impl Walk for BuildReport {
+    fn walk(&self, v: &mut dyn KeyVisitor) {
+        begin_key(v, Step::Report, self.salt);
+        v.digest("templates", &Page::templates());
+        v.text("version", env!("CARGO_PKG_VERSION"));
+        v.text("evaluation", &self.evaluation);
+        for (name, digest) in self.inputs() {
+            v.digest(name, digest);
+        }
+        walk_list(v, "plan", &self.plan);
+        walk_list(v, "score_tables", &self.scores);
+        walk_list(v, "responses", &self.responses);
+        walk_list(v, "recipes", &self.recipes);
+        walk_list(v, "query_infos", &self.queries_info);
+        walk_list(v, "evaluators", &self.evaluators);
+        v.end();
+    }
+}
+
+impl BuildReport {
+    /// The artifacts that the report is made of, by name.
+    pub(super) fn inputs(&self) -> Vec<(&'static str, &Digest)> {
+        let mut inputs = vec![("summary", &self.summary), ("score_table", &self.score_table)];
+        inputs.extend(self.latency.as_ref().map(|latency| ("latency", latency)));
+        inputs.extend([
+            ("queries", &self.queries),
+            ("gold", &self.gold),
+            ("documents", &self.documents),
+            ("units", &self.units),
+        ]);
+        inputs
+    }
+
+    /// `eval_` and 32 hexadecimal digits of the report's key: the same evaluation has the same id.
+    fn report_id(&self) -> String {
+        format!("eval_{}", key_of(self).hex().chars().take(32).collect::<String>())
+    }
+
+    /// Hands every case in every query to `visit`: units in order, in them cases, in them queries.
+    fn visit_cases(
+        &self,
+        context: &dyn Context,
+        cases: &CaseList,
+        mut visit: impl FnMut(usize, CaseResponse<'_>) -> Result<(), StageError>,
+    ) -> Result<(), StageError> {
+        let step = self.step();
+        let gold = decoded::<Golds>(context, step, &self.gold)?;
+        let series = Series::read(context, step, &self.plan, &self.scores, cases)?;
+        let mut rest = series.as_slice();
+        let mut columns = Vec::with_capacity(self.plan.len());
+        for planned in &self.plan {
+            // The series follow the plan.
+            let (own, others) = rest.split_at(planned.evaluators.len().min(rest.len()));
+            rest = others;
+            columns.push((planned, own, cases.responses(step, planned, &self.responses)?));
+        }
+        for unit in 0..cases.units.units.len() {
+            let mut responses = Vec::with_capacity(columns.len());
+            for (_, _, tables) in &columns {
+                responses.push(match tables[unit] {
+                    Some(table) => Some((
+                        UnitResponses::read(context, step, table, cases, unit)?,
+                        Observed::read(context, step, table, cases, unit)?,
+                    )),
+                    None => None,
+                });
+            }
+            for entry in cases.range(unit) {
+                for (column, ((planned, own, _), responses)) in columns.iter().zip(&responses).enumerate() {
+                    let scores = own.iter().map(|s| (s.evaluator.as_str(), s.outcome(cases, entry))).collect();
+                    let gold = gold.rows.get(cases.entries[entry].row);
+                    visit(column, CaseResponse::new(cases, gold, planned, responses.as_ref(), entry, scores))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The scales of each planned query's evaluators.
+    fn scales(&self, summary: &Summary) -> Vec<Vec<Option<Scale>>> {
+        let scale = |planned: &PlannedQuery, evaluator: &String| {
+            let measures = summary.measures.iter();
+            let mut own = measures.filter(|m| m.recipe == planned.recipe && m.query == planned.query);
+            own.find(|m| m.evaluator == *evaluator)?.distribution.as_ref().map(Scale::of)
+        };
+        self.plan
+            .iter()
+            .map(|planned| planned.evaluators.iter().map(|evaluator| scale(planned, evaluator)).collect())
+            .collect()
+    }
+}
+
+impl Action for BuildReport {
+    fn step(&self) -> Step {
+        Step::Report
+    }
+
+    fn run(&self, context: &dyn Context) -> Result<Produced, StageError> {
+        let step = self.step();
+        let cases = CaseList::read(context, step, &self.units, &self.queries)?;
+        let documents = decoded::<Documents>(context, step, &self.documents)?;
+        let summary = decoded::<Summary>(context, step, &self.summary)?;
+        let latency = match &self.latency {
+            Some(digest) => decoded::<Latency>(context, step, digest)?,
+            None => Default::default(),
+        };
+        let report_id = self.report_id();
+        let scales = self.scales(&summary);
+        let json_fault = |error: serde_json::Error| StageError::encode(step, error);
+        let mut json = EvaluationReport::begin(self, &report_id, &cases, &summary).map_err(json_fault)?;
+        let mut worst = WorstCases::default();
+        let mut case_results = 0;
+        self.visit_cases(context, &cases, |column, case| {
+            worst.offer(&case, &scales[column]);
+            case_results += 1;
+            json.case(&case).map_err(json_fault)
+        })?;
+        let json = json.finish(&documents, &summary, &latency).map_err(json_fault)?;
+        let (worst, hidden_cases) = worst.finish();
+        let view = View::of(&Material {
+            report: self,
+            report_id: &report_id,
+            benchmark: &cases.units.benchmark,
+            documents: documents.rows.len(),
+            summary: &summary,
+            latency: &latency,
+            worst: &worst,
+            hidden_cases,
+        });
+        let render = |page: Page| page.render(&view).map_err(|error| StageError::encode(step, error));
+        Ok(Produced {
+            outputs: vec![
+                Output::observation("report.json", json, case_results),
+                Output::observation("report.md", render(Page::Markdown)?, summary.measures.len()),
+                Output::observation("report.html", render(Page::Html)?, summary.measures.len()),
+            ],
+            failed: 0,
+        })
+    }
+}

@@ -1,0 +1,56 @@
+//! All that is known of one case in one query of one recipe.
+
+use crate::aggregate::case_list::CaseList;
+use crate::aggregate::observed::Observed;
+use crate::aggregate::planned_query::PlannedQuery;
+use crate::aggregate::series::Outcome;
+use crate::aggregate::unit_responses::{ResponseFailure, UnitResponses};
+use crate::artifact::{Answer, Gold, Query, Retrieved};
+
+/// A case, its response and its scores.
+pub(super) struct CaseResponse<'a> {
+    pub(super) planned: &'a PlannedQuery,
+    pub(super) unit_id: &'a str,
+    pub(super) query: &'a Query,
+    pub(super) gold: Option<&'a Gold>,
+    pub(super) retrieved: Option<&'a Retrieved>,
+    pub(super) answer: Option<&'a Answer>,
+    pub(super) failure: Option<ResponseFailure>,
+    /// Of retrieval and answer together.
+    pub(super) latency_ms: Option<f64>,
+    /// Evaluator and outcome, in the plan's order.
+    pub(super) scores: Vec<(&'a str, Outcome<'a>)>,
+}
+
+impl<'a> CaseResponse<'a> {
+    /// The case `entry` of `planned`, with its unit's `responses` where the unit was asked.
+    pub(super) fn new(
+        cases: &'a CaseList,
+        gold: Option<&'a Gold>,
+        planned: &'a PlannedQuery,
+        responses: Option<&'a (UnitResponses, Observed)>,
+        entry: usize,
+        scores: Vec<(&'a str, Outcome<'a>)>,
+    ) -> Self {
+        let row = cases.within(entry);
+        CaseResponse {
+            planned,
+            unit_id: cases.unit_id(entry),
+            query: cases.query(entry),
+            gold,
+            retrieved: responses.and_then(|(responses, _)| responses.retrieved(row)),
+            answer: responses.and_then(|(responses, _)| responses.answer(row)),
+            failure: match responses {
+                Some((responses, _)) => responses.failure(row),
+                None => Some(ResponseFailure::absent()),
+            },
+            latency_ms: responses.and_then(|(_, observed)| observed.total(row)),
+            scores,
+        }
+    }
+
+    /// Whether the response or any evaluator failed.
+    pub(super) fn failed(&self) -> bool {
+        self.failure.is_some() || self.scores.iter().any(|(_, outcome)| outcome.error.is_some())
+    }
+}

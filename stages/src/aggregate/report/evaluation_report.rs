@@ -1,0 +1,210 @@
+//! The JSON report (spec/heta 1.1, EvaluationReport): Heta's keys in Heta's order, and all else under `ragstage`.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::action::{BuildReport, EvaluatorInfo, QueryInfo, RecipeInfo};
+use super::case_response::CaseResponse;
+use super::case_result::CaseResult;
+use super::json_object::JsonObject;
+use crate::aggregate::case_list::CaseList;
+use crate::aggregate::{Latency, Summary};
+use crate::artifact::{Documents, Json};
+
+/// Version of what is under `ragstage`.
+const FORMAT: u32 = 1;
+
+/// A report that is being written.
+pub(super) struct EvaluationReport<'a> {
+    report: &'a BuildReport,
+    cases: &'a CaseList,
+    object: JsonObject,
+}
+
+/// A unit (spec/heta 1, BenchmarkRunUnit); empty lists mean all.
+#[derive(Serialize)]
+struct RunUnit<'a> {
+    unit_id: &'a str,
+    document_ids: Vec<&'a str>,
+    case_ids: Vec<&'a str>,
+    metadata: &'a Json,
+}
+
+#[derive(Serialize)]
+struct ReportMetadata<'a> {
+    benchmark_document_keys: Vec<&'a str>,
+    run_units: Vec<RunUnit<'a>>,
+}
+
+/// What Heta's report has no place for.
+#[derive(Serialize)]
+struct Ragstage<'a> {
+    format: u32,
+    version: &'static str,
+    evaluation: &'a str,
+    recipes: &'a [RecipeInfo],
+    queries: &'a [QueryInfo],
+    evaluators: &'a [EvaluatorInfo],
+    summary: &'a Summary,
+    latency: &'a Latency,
+    digests: BTreeMap<&'static str, String>,
+}
+
+impl<'a> EvaluationReport<'a> {
+    /// Writes all that comes before the case results.
+    pub(super) fn begin(
+        report: &'a BuildReport,
+        report_id: &str,
+        cases: &'a CaseList,
+        summary: &Summary,
+    ) -> Result<Self, serde_json::Error> {
+        let mut query_modes: Vec<&str> = Vec::new();
+        for planned in &report.plan {
+            if !query_modes.contains(&planned.query.as_str()) {
+                query_modes.push(&planned.query);
+            }
+        }
+        let mut object = JsonObject::new();
+        object.field("schema_version", "1")?;
+        object.field("report_id", report_id)?;
+        // Where an object store keeps the report; ours is no object of one.
+        object.field("report_key", &())?;
+        object.field("benchmark", &cases.units.benchmark)?;
+        object.field("knowledge_base_name", &report.evaluation)?;
+        object.field("knowledge_base_manifest", &knowledge_bases(report, cases))?;
+        object.field("recipe_manifest", &recipes(report))?;
+        object.field("query_modes", &query_modes)?;
+        object.field("score_summary", &score_summary(report, summary))?;
+        object.begin_array("case_results")?;
+        Ok(EvaluationReport { report, cases, object })
+    }
+
+    /// Writes a case result.
+    pub(super) fn case(&mut self, case: &CaseResponse<'_>) -> Result<(), serde_json::Error> {
+        let unit = (self.cases.units.units.len() > 1).then_some(case.unit_id);
+        let name = knowledge_base(self.report, &case.planned.recipe, unit);
+        self.object.item(&CaseResult::of(case, &name))
+    }
+
+    /// Writes all that comes after the case results.
+    pub(super) fn finish(
+        mut self,
+        documents: &Documents,
+        summary: &Summary,
+        latency: &Latency,
+    ) -> Result<Vec<u8>, serde_json::Error> {
+        let report = self.report;
+        self.object.end_array();
+        self.object.field("started_at", &report.started_at)?;
+        self.object.field("finished_at", &report.finished_at)?;
+        self.object.field("metadata", &metadata(self.cases, documents))?;
+        let ragstage = Ragstage {
+            format: FORMAT,
+            version: env!("CARGO_PKG_VERSION"),
+            evaluation: &report.evaluation,
+            recipes: &report.recipes,
+            queries: &report.queries_info,
+            evaluators: &report.evaluators,
+            summary,
+            latency,
+            digests: report.inputs().into_iter().map(|(name, digest)| (name, digest.hex())).collect(),
+        };
+        self.object.field("ragstage", &ragstage)?;
+        Ok(self.object.finish())
+    }
+}
+
+/// The name of a recipe's knowledge base: the evaluation's, with the recipe's where there are several, and the unit's
+/// where there are several.
+fn knowledge_base(report: &BuildReport, recipe: &str, unit: Option<&str>) -> String {
+    let mut name = report.evaluation.clone();
+    let recipe = (report.recipes.len() > 1).then_some(recipe);
+    for part in [recipe, unit].into_iter().flatten() {
+        name.push('-');
+        name.push_str(part);
+    }
+    name
+}
+
+fn several(name: &str, mut values: Vec<Value>) -> Value {
+    match (values.pop(), values.is_empty()) {
+        (Some(only), true) => only,
+        (last, _) => {
+            values.extend(last);
+            json!({ name: values })
+        }
+    }
+}
+
+fn recipes(report: &BuildReport) -> Value {
+    match report.recipes.as_slice() {
+        [only] => only.manifest.clone(),
+        recipes => json!({"recipes": recipes}),
+    }
+}
+
+fn knowledge_bases(report: &BuildReport, cases: &CaseList) -> Value {
+    let units: Vec<Value> = cases
+        .units
+        .units
+        .iter()
+        .map(|unit| {
+            json!({
+                "unit_id": unit.unit_id,
+                "documents": unit.documents,
+                "documents_digest": unit.documents_digest,
+            })
+        })
+        .collect();
+    let manifest = |recipe: &RecipeInfo| {
+        json!({
+            "schema_version": "1",
+            "name": knowledge_base(report, &recipe.name, None),
+            "description": null,
+            "recipe": recipe.manifest,
+            "units": units,
+        })
+    };
+    several("knowledge_bases", report.recipes.iter().map(manifest).collect())
+}
+
+/// Headline numbers by `{query}.{evaluator}`, as Heta names them, and by `{recipe}.{query}.{evaluator}` where there are
+/// several recipes. A mean without enough coverage is left out, as Heta leaves out what has no number: whoever reads only
+/// this map must not take it for a result. It is in `ragstage.summary`.
+fn score_summary(report: &BuildReport, summary: &Summary) -> BTreeMap<String, f64> {
+    let several = report.recipes.len() > 1;
+    let name = |recipe: &str, query: &str, evaluator: &str| {
+        if several { format!("{recipe}.{query}.{evaluator}") } else { format!("{query}.{evaluator}") }
+    };
+    let measures = summary.measures.iter();
+    measures.filter_map(|m| Some((name(&m.recipe, &m.query, &m.evaluator), m.headline?))).collect()
+}
+
+fn metadata<'a>(cases: &'a CaseList, documents: &'a Documents) -> ReportMetadata<'a> {
+    let mut seen = std::collections::BTreeSet::new();
+    let keys = documents.rows.iter().map(|document| document.source_key.as_str());
+    let run_units = cases.units.units.iter().map(|unit| {
+        let of = |rows: &Option<Vec<u32>>| rows.as_ref().into_iter().flatten().map(|&row| row as usize).collect();
+        let (document_rows, case_rows): (Vec<usize>, Vec<usize>) = (of(&unit.document_rows), of(&unit.case_rows));
+        RunUnit {
+            unit_id: &unit.unit_id,
+            document_ids: document_rows
+                .into_iter()
+                .filter_map(|row| documents.rows.get(row))
+                .map(|document| document.document_id.as_str())
+                .collect(),
+            case_ids: case_rows
+                .into_iter()
+                .filter_map(|row| cases.queries.rows.get(row))
+                .map(|query| query.case_id.as_str())
+                .collect(),
+            metadata: &unit.metadata,
+        }
+    });
+    ReportMetadata {
+        benchmark_document_keys: keys.filter(|key| seen.insert(*key)).collect(),
+        run_units: run_units.collect(),
+    }
+}

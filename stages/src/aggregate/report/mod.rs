@@ -1,0 +1,15 @@
+//! The report of an evaluation: one JSON document with everything, and two renderings for people.
+
+mod action;
+mod bar;
+mod case_response;
+mod case_result;
+mod evaluation_report;
+mod json_object;
+mod page;
+mod scale;
+mod slice_table;
+mod view;
+mod worst_cases;
+
+pub use action::{BuildReport, EvaluatorInfo, QueryInfo, RecipeInfo};

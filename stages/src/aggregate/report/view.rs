@@ -1,0 +1,308 @@
+//! What the pages show, with every number already written out.
+
+use serde::Serialize;
+
+use super::action::BuildReport;
+use super::bar::Bar;
+use super::slice_table::SliceTable;
+use super::worst_cases::WorstCase;
+use crate::aggregate::{FailureGroup, Headline, Latency, LatencyStatistics, MeasureSummary, PlannedQuery, Summary};
+use crate::artifact::BenchmarkInfo;
+
+/// How many groups of failures a page shows; all are in the JSON report.
+const SHOWN_FAILURES: usize = 100;
+
+/// The context of the templates.
+#[derive(Serialize)]
+pub(super) struct View<'a> {
+    evaluation: &'a str,
+    report_id: &'a str,
+    started_at: &'a str,
+    finished_at: &'a str,
+    benchmark: &'a BenchmarkInfo,
+    documents: usize,
+    units: u64,
+    cases: u64,
+    confidence: String,
+    floor: String,
+    queries: Vec<QueryColumn<'a>>,
+    matrix: Vec<MatrixRow<'a>>,
+    headlines: Vec<HeadlineRow<'a>>,
+    warnings: Vec<String>,
+    labels: Vec<LabelRow<'a>>,
+    categories: Vec<SliceTable>,
+    unit_tables: Vec<SliceTable>,
+    latency: Vec<LatencyRow<'a>>,
+    failed_responses: u64,
+    failures: &'a [FailureGroup],
+    hidden_failures: usize,
+    worst: &'a [WorstCase],
+    hidden_cases: usize,
+    settings: Vec<Setting>,
+    records: Vec<Record<'a>>,
+}
+
+/// One query of one recipe.
+#[derive(Serialize)]
+struct QueryColumn<'a> {
+    recipe: &'a str,
+    query: &'a str,
+    mode: &'a str,
+    cases: u64,
+    failed: u64,
+}
+
+/// An evaluator over all queries, for the Markdown page.
+#[derive(Serialize)]
+struct MatrixRow<'a> {
+    evaluator: &'a str,
+    cells: Vec<String>,
+}
+
+/// An evaluator over one query, for the HTML page.
+#[derive(Serialize)]
+struct HeadlineRow<'a> {
+    recipe: &'a str,
+    query: &'a str,
+    evaluator: &'a str,
+    mean: Option<String>,
+    low: Option<String>,
+    high: Option<String>,
+    bar: Option<Bar>,
+    median: Option<String>,
+    std: Option<String>,
+    passed: Option<u64>,
+    scored: u64,
+    failed: u64,
+    skipped: u64,
+    coverage: String,
+    why_not: Option<String>,
+    resampled: Option<&'static str>,
+}
+
+/// How often one label was given.
+#[derive(Serialize)]
+struct LabelRow<'a> {
+    recipe: &'a str,
+    query: &'a str,
+    evaluator: &'a str,
+    label: &'a str,
+    cases: u64,
+    share: String,
+}
+
+/// Latencies of one part of one query.
+#[derive(Serialize)]
+struct LatencyRow<'a> {
+    recipe: &'a str,
+    query: &'a str,
+    part: &'static str,
+    count: u64,
+    mean: String,
+    p50: String,
+    p95: String,
+    p99: String,
+}
+
+/// A name and a value of the provenance.
+#[derive(Serialize)]
+struct Setting {
+    name: &'static str,
+    value: String,
+}
+
+/// A document of the provenance, as indented JSON.
+#[derive(Serialize)]
+struct Record<'a> {
+    kind: &'static str,
+    name: &'a str,
+    text: String,
+}
+
+/// What a view is made from.
+pub(super) struct Material<'a> {
+    pub(super) report: &'a BuildReport,
+    pub(super) report_id: &'a str,
+    pub(super) benchmark: &'a BenchmarkInfo,
+    pub(super) documents: usize,
+    pub(super) summary: &'a Summary,
+    pub(super) latency: &'a Latency,
+    pub(super) worst: &'a [WorstCase],
+    pub(super) hidden_cases: usize,
+}
+
+impl<'a> View<'a> {
+    /// The view of `material`.
+    pub(super) fn of(material: &Material<'a>) -> Self {
+        let Material { report, summary, .. } = *material;
+        let statistics = &summary.statistics;
+        let shown_failures = summary.failures.len().min(SHOWN_FAILURES);
+        View {
+            evaluation: &report.evaluation,
+            report_id: material.report_id,
+            started_at: &report.started_at,
+            finished_at: &report.finished_at,
+            benchmark: material.benchmark,
+            documents: material.documents,
+            units: summary.units,
+            cases: summary.cases,
+            confidence: format!("{} %", (statistics.confidence * 1e4).round() / 100.0),
+            floor: number(statistics.coverage_floor),
+            queries: report.plan.iter().map(|planned| query_column(planned, summary)).collect(),
+            matrix: matrix(&report.plan, summary),
+            headlines: summary.measures.iter().map(headline_row).collect(),
+            warnings: summary.measures.iter().filter_map(warning).collect(),
+            labels: summary.measures.iter().flat_map(label_rows).collect(),
+            categories: SliceTable::all(&summary.measures, |measure| &measure.categories),
+            unit_tables: SliceTable::all(&summary.measures, |measure| &measure.units),
+            latency: latency_rows(material.latency),
+            failed_responses: summary.responses.iter().map(|response| response.failed).sum(),
+            failures: &summary.failures[..shown_failures],
+            hidden_failures: summary.failures.len() - shown_failures,
+            worst: material.worst,
+            hidden_cases: material.hidden_cases,
+            settings: settings(report, summary),
+            records: records(report),
+        }
+    }
+}
+
+fn number(value: f64) -> String {
+    format!("{value:.4}")
+}
+
+fn query_column<'a>(planned: &'a PlannedQuery, summary: &Summary) -> QueryColumn<'a> {
+    let counts =
+        summary.responses.iter().find(|counts| counts.recipe == planned.recipe && counts.query == planned.query);
+    QueryColumn {
+        recipe: &planned.recipe,
+        query: &planned.query,
+        mode: &planned.mode,
+        cases: counts.map_or(0, |counts| counts.cases),
+        failed: counts.map_or(0, |counts| counts.failed),
+    }
+}
+
+fn matrix<'a>(plan: &[PlannedQuery], summary: &'a Summary) -> Vec<MatrixRow<'a>> {
+    let mut evaluators: Vec<&str> = Vec::new();
+    for measure in &summary.measures {
+        if !evaluators.contains(&measure.evaluator.as_str()) {
+            evaluators.push(&measure.evaluator);
+        }
+    }
+    let cell = |evaluator: &str, planned: &PlannedQuery| {
+        let own =
+            |m: &&MeasureSummary| m.evaluator == evaluator && m.recipe == planned.recipe && m.query == planned.query;
+        summary.measures.iter().find(own).map_or_else(String::new, matrix_cell)
+    };
+    evaluators
+        .into_iter()
+        .map(|evaluator| MatrixRow { evaluator, cells: plan.iter().map(|planned| cell(evaluator, planned)).collect() })
+        .collect()
+}
+
+fn matrix_cell(measure: &MeasureSummary) -> String {
+    let headline = Headline::from(measure);
+    let counts = format!("{}/{}/{}", headline.scored, headline.failed, headline.skipped);
+    match (headline.mean, headline.interval, headline.why_not) {
+        (Some(mean), Some((low, high)), _) => format!("{mean:.4} [{low:.4}, {high:.4}] {counts}"),
+        (Some(mean), None, _) => format!("{mean:.4} {counts}"),
+        (None, _, Some(why)) => format!("– ({why}) {counts}"),
+        (None, _, None) => format!("– {counts}"),
+    }
+}
+
+fn headline_row(measure: &MeasureSummary) -> HeadlineRow<'_> {
+    let headline = Headline::from(measure);
+    let distribution = measure.headline.and(measure.distribution.as_ref());
+    HeadlineRow {
+        recipe: &measure.recipe,
+        query: &measure.query,
+        evaluator: &measure.evaluator,
+        mean: headline.mean.map(number),
+        low: headline.interval.map(|(low, _)| number(low)),
+        high: headline.interval.map(|(_, high)| number(high)),
+        bar: Bar::of(measure),
+        median: distribution.map(|distribution| number(distribution.median)),
+        std: distribution.and_then(|distribution| distribution.std).map(number),
+        passed: measure.passed,
+        scored: headline.scored,
+        failed: headline.failed,
+        skipped: headline.skipped,
+        coverage: headline.coverage.map_or_else(|| "–".to_string(), number),
+        why_not: headline.why_not.map(|why| why.to_string()),
+        resampled: measure.interval.map(|interval| interval.resampled.name()),
+    }
+}
+
+/// Labels are no shortcoming; everything else that costs a headline is.
+fn warning(measure: &MeasureSummary) -> Option<String> {
+    let why = measure.no_headline.filter(|_| measure.labels.is_empty() || measure.counts.failed > 0)?;
+    let MeasureSummary { recipe, query, evaluator, counts, .. } = measure;
+    let (scored, expected) = (counts.scored, counts.expected);
+    Some(format!("{evaluator} of {recipe} / {query}: {why} ({scored} of {expected} expected cases scored)"))
+}
+
+fn label_rows(measure: &MeasureSummary) -> impl Iterator<Item = LabelRow<'_>> {
+    measure.labels.iter().map(|label| LabelRow {
+        recipe: &measure.recipe,
+        query: &measure.query,
+        evaluator: &measure.evaluator,
+        label: &label.label,
+        cases: label.cases,
+        share: number(label.cases as f64 / measure.counts.scored.max(1) as f64),
+    })
+}
+
+fn latency_rows(latency: &Latency) -> Vec<LatencyRow<'_>> {
+    let ms = |value: f64| format!("{value:.1}");
+    let mut rows = Vec::new();
+    for query in &latency.queries {
+        let mut push = |part, statistics: &Option<LatencyStatistics>| {
+            if let Some(statistics) = statistics {
+                rows.push(LatencyRow {
+                    recipe: &query.recipe,
+                    query: &query.query,
+                    part,
+                    count: statistics.count,
+                    mean: ms(statistics.mean_ms),
+                    p50: ms(statistics.p50_ms),
+                    p95: ms(statistics.p95_ms),
+                    p99: ms(statistics.p99_ms),
+                });
+            }
+        };
+        push("retrieve", &query.retrieve);
+        push("answer", &query.answer);
+        push("total", &query.total);
+    }
+    rows
+}
+
+fn settings(report: &BuildReport, summary: &Summary) -> Vec<Setting> {
+    let statistics = &summary.statistics;
+    let mut settings = vec![
+        Setting { name: "ragstage", value: env!("CARGO_PKG_VERSION").to_string() },
+        Setting { name: "bootstrap resamples", value: statistics.resamples.to_string() },
+        Setting { name: "seed", value: statistics.seed.to_string() },
+        Setting { name: "coverage floor", value: number(statistics.coverage_floor) },
+    ];
+    settings.extend(report.inputs().into_iter().map(|(name, digest)| Setting { name, value: digest.hex() }));
+    settings
+}
+
+fn records(report: &BuildReport) -> Vec<Record<'_>> {
+    let pretty = |value: &serde_json::Value| format!("{value:#}");
+    let recipes = report.recipes.iter().map(|r| Record { kind: "recipe", name: &r.name, text: pretty(&r.manifest) });
+    let queries = report.queries_info.iter().map(|query| Record {
+        kind: "query",
+        name: &query.name,
+        text: pretty(&serde_json::json!({"mode": query.mode, "options": query.options, "top_k": query.top_k})),
+    });
+    let evaluators = report.evaluators.iter().map(|evaluator| Record {
+        kind: "evaluator",
+        name: &evaluator.name,
+        text: evaluator.description.clone(),
+    });
+    recipes.chain(queries).chain(evaluators).collect()
+}

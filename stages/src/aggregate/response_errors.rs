@@ -1,0 +1,58 @@
+//! Which cases of a query have no response, and why.
+
+use std::collections::BTreeMap;
+
+use super::action::ResponseTable;
+use super::case_list::CaseList;
+use super::planned_query::PlannedQuery;
+use super::unit_responses::{ResponseFailure, UnitResponses};
+use crate::contract::Context;
+use crate::error::StageError;
+use crate::step::Step;
+
+/// The failures of one query of one recipe.
+pub(super) struct ResponseErrors {
+    /// The recipe.
+    pub(super) recipe: String,
+    /// The query.
+    pub(super) query: String,
+    failures: BTreeMap<usize, ResponseFailure>,
+}
+
+impl ResponseErrors {
+    /// Reads the failures of every query of `plan`, in its order.
+    pub(super) fn read(
+        context: &dyn Context,
+        step: Step,
+        plan: &[PlannedQuery],
+        tables: &[ResponseTable],
+        cases: &CaseList,
+    ) -> Result<Vec<Self>, StageError> {
+        let mut all = Vec::with_capacity(plan.len());
+        for planned in plan {
+            let mut failures = BTreeMap::new();
+            for (unit, table) in cases.responses(step, planned, tables)?.into_iter().enumerate() {
+                match table {
+                    Some(table) => {
+                        let responses = UnitResponses::read(context, step, table, cases, unit)?;
+                        let rows = cases.range(unit).enumerate();
+                        failures.extend(rows.filter_map(|(row, entry)| Some((entry, responses.failure(row)?))));
+                    }
+                    None => failures.extend(cases.range(unit).map(|entry| (entry, ResponseFailure::absent()))),
+                }
+            }
+            all.push(ResponseErrors { recipe: planned.recipe.clone(), query: planned.query.clone(), failures });
+        }
+        Ok(all)
+    }
+
+    /// Why `entry` has no response.
+    pub(super) fn failure(&self, entry: usize) -> Option<&ResponseFailure> {
+        self.failures.get(&entry)
+    }
+
+    /// All failures in case order.
+    pub(super) fn failures(&self) -> impl ExactSizeIterator<Item = (usize, &ResponseFailure)> {
+        self.failures.iter().map(|(entry, failure)| (*entry, failure))
+    }
+}

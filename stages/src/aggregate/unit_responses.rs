@@ -1,0 +1,78 @@
+//! The responses of one unit to one query of one recipe.
+
+use std::sync::Arc;
+
+use super::action::ResponseTable;
+use super::case_list::CaseList;
+use crate::artifact::{Answer, Answers, Results, Retrieved};
+use crate::contract::{Context, decoded};
+use crate::error::{RowError, RowErrorKind, StageError};
+use crate::step::Step;
+
+/// Results and answers, in the unit's case order.
+pub(super) struct UnitResponses {
+    results: Arc<Results>,
+    answers: Option<Arc<Answers>>,
+}
+
+impl UnitResponses {
+    /// Reads the tables of `table`.
+    pub(super) fn read(
+        context: &dyn Context,
+        step: Step,
+        table: &ResponseTable,
+        cases: &CaseList,
+        unit: usize,
+    ) -> Result<Self, StageError> {
+        let results = decoded::<Results>(context, step, &table.results)?;
+        cases.check_rows(step, &table.results, unit, results.rows.iter().map(|row| row.case_id.as_str()))?;
+        let answers = match &table.answers {
+            Some(digest) => {
+                let answers = decoded::<Answers>(context, step, digest)?;
+                cases.check_rows(step, digest, unit, answers.rows.iter().map(|row| row.case_id.as_str()))?;
+                Some(answers)
+            }
+            None => None,
+        };
+        Ok(UnitResponses { results, answers })
+    }
+
+    /// What was retrieved for row `row`; `None` where that failed.
+    pub(super) fn retrieved(&self, row: usize) -> Option<&Retrieved> {
+        self.results.rows.get(row).filter(|retrieved| retrieved.error.is_none())
+    }
+
+    /// The answer of row `row`: of the answer step or, where none was asked, of the system along with its results.
+    pub(super) fn answer(&self, row: usize) -> Option<&Answer> {
+        let answer = match &self.answers {
+            Some(answers) => answers.rows.get(row),
+            None => self.retrieved(row).and_then(|retrieved| retrieved.answer.as_ref()),
+        };
+        answer.filter(|answer| answer.error.is_none())
+    }
+
+    /// Why row `row` has no (whole) response. A failed retrieval is told rather than the answer that it took along.
+    pub(super) fn failure(&self, row: usize) -> Option<ResponseFailure> {
+        let failure = |step, error: &Option<RowError>| error.clone().map(|error| ResponseFailure { step, error });
+        let answers = self.answers.as_ref();
+        failure(Step::Retrieve, &self.results.rows.get(row)?.error)
+            .or_else(|| failure(Step::Answer, &answers?.rows.get(row)?.error))
+    }
+}
+
+/// Why a case has no (whole) response.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ResponseFailure {
+    /// The step that failed: with `retrieve` there are no results, with `answer` there is no answer.
+    pub(super) step: Step,
+    /// Why.
+    pub(super) error: RowError,
+}
+
+impl ResponseFailure {
+    /// The failure of a case whose unit was never asked, because its knowledge base could not be built.
+    pub(super) fn absent() -> Self {
+        let error = RowError::new(RowErrorKind::Upstream, "the unit was not asked");
+        ResponseFailure { step: Step::Retrieve, error }
+    }
+}
