@@ -43,6 +43,8 @@ pub struct ActionRecord {
     pub label: String,
     /// What it made, in the step's order.
     pub outputs: Vec<OutputRecord>,
+    /// Items that can never be computed from its inputs (an unreadable document); the outputs say which.
+    pub rejected: u64,
     /// How long it took, in milliseconds: what making it again would cost.
     pub elapsed_ms: f64,
     /// When it finished, in milliseconds since 1970.

@@ -1,7 +1,7 @@
 //! One row of a row cache.
 
 /// What a stage computed, or a model answered, for one item.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct StoredRow {
     /// What is hashed and drives downstream keys.
     pub value: Vec<u8>,

@@ -37,6 +37,7 @@ fn action(store: &Store, name: &'static str, outputs: &[&[u8]]) -> Digest {
         step: "chunk".to_string(),
         label: name.to_string(),
         outputs,
+        rejected: 0,
         elapsed_ms: 250.0,
         created_unix_ms: 0,
     };

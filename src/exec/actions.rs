@@ -5,9 +5,7 @@ use std::sync::Arc;
 
 use ragstage_cache::action::OutputRecord;
 use ragstage_cache::{Digest, StoreError};
-use ragstage_stages::aggregate::{
-    Aggregate, BuildReport, QueryInfo, RecipeInfo, ResponseTable, ScoreTable,
-};
+use ragstage_stages::aggregate::{Aggregate, BuildReport, ResponseTable, ScoreTable};
 use ragstage_stages::build::chunk::ChunkDocuments;
 use ragstage_stages::build::full_text::FullTextIndex;
 use ragstage_stages::contract::{Action, Artifact};
@@ -21,8 +19,7 @@ use ragstage_stages::score::ScoreResponses;
 
 use super::outcome::RunError;
 use super::sources::Sources;
-use crate::graph::{Node, NodeId, Spec};
-use crate::graph::ResponseNodes;
+use crate::graph::{Node, NodeId, ResponseNodes, Spec};
 
 /// The outputs of the nodes that are done.
 pub trait NodeOutputs {
@@ -110,8 +107,9 @@ impl ActionSource {
                 unit: (**unit).clone(),
                 salt,
             }),
-            Spec::Aggregate { evaluation, responses, statistics } => Box::new(Aggregate {
+            Spec::Aggregate { evaluation, plan, responses, statistics } => Box::new(Aggregate {
                 evaluation: evaluation.clone(),
+                plan: (**plan).clone(),
                 scores: score_tables(outputs, responses)?,
                 responses: response_tables(outputs, responses)?,
                 queries: of(input(0), "queries")?,
@@ -119,11 +117,12 @@ impl ActionSource {
                 statistics: statistics.clone(),
                 salt,
             }),
-            Spec::Report { evaluation, responses, recipes, queries } => {
+            Spec::Report { evaluation, plan, responses, recipes, queries, evaluators } => {
                 let prepare = input(0);
                 let aggregate = node.inputs.last().copied().unwrap_or(prepare);
                 Box::new(BuildReport {
                     evaluation: evaluation.clone(),
+                    plan: (**plan).clone(),
                     summary: of(aggregate, "summary")?,
                     score_table: of(aggregate, "score_table")?,
                     latency: outputs
@@ -137,20 +136,11 @@ impl ActionSource {
                     queries: of(prepare, "queries")?,
                     gold: of(prepare, "gold")?,
                     units: of(prepare, "units")?,
-                    recipes: recipes
-                        .iter()
-                        .map(|recipe| RecipeInfo { name: recipe.name.clone(), manifest: recipe.manifest.clone() })
-                        .collect(),
-                    queries_info: queries
-                        .iter()
-                        .map(|query| QueryInfo {
-                            name: query.name.clone(),
-                            mode: query.mode.clone(),
-                            top_k: query.top_k,
-                            options: query.options.clone(),
-                        })
-                        .collect(),
+                    recipes: (**recipes).clone(),
+                    queries_info: (**queries).clone(),
+                    evaluators: (**evaluators).clone(),
                     started_at: self.started_at.clone(),
+                    finished_at: crate::clock::now(),
                     salt,
                 })
             }

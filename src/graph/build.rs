@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use ragstage_cache::Digest;
+use ragstage_stages::aggregate::{EvaluatorInfo, PlannedQuery, QueryInfo, RecipeInfo};
 use ragstage_stages::artifact::{Unit, Units};
 use ragstage_stages::error::{InputError, Place};
 use ragstage_stages::prepare::BenchmarkSpec;
@@ -11,7 +12,7 @@ use ragstage_stages::query::{AnswerOptions, SystemSpec};
 use ragstage_stages::score::{Evaluator, EvaluatorSpec, evaluator};
 use ragstage_stages::step::{Stage, Step};
 
-use super::node::{Graph, Node, NodeId, QueryLabel, RecipeLabel, ResponseNodes, Scope, Spec};
+use super::node::{Graph, Node, NodeId, ResponseNodes, Scope, Spec};
 use crate::evaluation::{Evaluation, QuerySpec, Recipe, RecipeKind, SystemConfig};
 use crate::exec::Sources;
 
@@ -91,7 +92,7 @@ impl GraphBuilder<'_> {
         let benchmark = benchmark_name(&evaluation.benchmark);
         let mut responses = Vec::new();
         let mut errors = Vec::new();
-        let mut recipe_labels = Vec::new();
+        let mut recipes = Vec::new();
         for recipe in &evaluation.recipes {
             let system = match &recipe.kind {
                 RecipeKind::System(config) => match self.system(evaluation, recipe, config) {
@@ -103,7 +104,7 @@ impl GraphBuilder<'_> {
                 },
                 RecipeKind::Built { .. } => None,
             };
-            recipe_labels.push(RecipeLabel {
+            recipes.push(RecipeInfo {
                 name: recipe.name.clone(),
                 manifest: recipe_manifest(recipe, system.as_deref()),
             });
@@ -130,6 +131,7 @@ impl GraphBuilder<'_> {
         }
         inputs.sort();
         inputs.dedup();
+        let plan = Arc::new(planned(evaluation, &evaluators));
         let aggregate = self.insert(Node {
             step: Step::Aggregate,
             label: format!("aggregate {}", evaluation.name),
@@ -137,22 +139,13 @@ impl GraphBuilder<'_> {
             inputs: inputs.clone(),
             spec: Spec::Aggregate {
                 evaluation: evaluation.name.clone(),
+                plan: plan.clone(),
                 responses: responses.clone(),
                 statistics: evaluation.statistics.clone(),
             },
             salt: salt(Step::Aggregate),
         });
         inputs.push(aggregate);
-        let queries = evaluation
-            .queries
-            .iter()
-            .map(|query| QueryLabel {
-                name: query.name.clone(),
-                mode: query.mode.clone(),
-                top_k: query.top_k,
-                options: query.options.clone(),
-            })
-            .collect();
         nodes.aggregate = Some(aggregate);
         nodes.report = Some(self.insert(Node {
             step: Step::Report,
@@ -161,9 +154,11 @@ impl GraphBuilder<'_> {
             inputs,
             spec: Spec::Report {
                 evaluation: evaluation.name.clone(),
+                plan,
                 responses,
-                recipes: Arc::new(recipe_labels),
-                queries: Arc::new(queries),
+                recipes: Arc::new(recipes),
+                queries: Arc::new(evaluation.queries.iter().map(query_info).collect()),
+                evaluators: Arc::new(evaluators.iter().map(|evaluator| evaluator_info(&**evaluator)).collect()),
             },
             salt: salt(Step::Report),
         }));
@@ -236,7 +231,7 @@ impl GraphBuilder<'_> {
             return;
         }
         for query in &evaluation.queries {
-            if query.recipes.as_ref().is_some_and(|recipes| !recipes.contains(&at.recipe.name)) {
+            if !asks(query, at.recipe) {
                 continue;
             }
             let (inputs, spec) = match (system, built) {
@@ -344,6 +339,41 @@ impl UnitPlace<'_> {
             evaluation: None,
         }
     }
+}
+
+/// Whether a query is for a recipe.
+fn asks(query: &QuerySpec, recipe: &Recipe) -> bool {
+    query.recipes.as_ref().is_none_or(|recipes| recipes.contains(&recipe.name))
+}
+
+/// What the evaluation asks for, in its own order.
+fn planned(evaluation: &Evaluation, evaluators: &[Arc<dyn Evaluator>]) -> Vec<PlannedQuery> {
+    let names: Vec<String> = evaluators.iter().map(|evaluator| evaluator.name()).collect();
+    let mut planned = Vec::new();
+    for recipe in &evaluation.recipes {
+        for query in evaluation.queries.iter().filter(|query| asks(query, recipe)) {
+            planned.push(PlannedQuery {
+                recipe: recipe.name.clone(),
+                query: query.name.clone(),
+                mode: query.mode.clone(),
+                evaluators: names.clone(),
+            });
+        }
+    }
+    planned
+}
+
+fn query_info(query: &QuerySpec) -> QueryInfo {
+    QueryInfo {
+        name: query.name.clone(),
+        mode: query.mode.clone(),
+        top_k: query.top_k,
+        options: serde_json::Value::Object(query.options.clone()),
+    }
+}
+
+fn evaluator_info(evaluator: &dyn Evaluator) -> EvaluatorInfo {
+    EvaluatorInfo { name: evaluator.name(), description: evaluator.describe().description.to_string() }
 }
 
 /// The name that labels bear.

@@ -8,5 +8,5 @@ mod node;
 mod render;
 
 pub use build::{EvaluationNodes, GraphBuilder, GraphError};
-pub use node::{Graph, Node, NodeId, Scope, Spec};
+pub use node::{Graph, Node, NodeId, ResponseNodes, Scope, Spec};
 pub use render::{GraphFormat, render};

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use ragstage_cache::{Digest, KeyHasher, KeyVisitor, Walk};
-use ragstage_stages::aggregate::StatisticsOptions;
+use ragstage_stages::aggregate::{EvaluatorInfo, PlannedQuery, QueryInfo, RecipeInfo, StatisticsOptions};
 use ragstage_stages::artifact::Unit;
 use ragstage_stages::build::chunk::ChunkOptions;
 use ragstage_stages::build::full_text::{AnalyzerOptions, Bm25Options};
@@ -60,28 +60,6 @@ pub struct ResponseNodes {
     pub answer: Option<NodeId>,
     /// The `score` nodes by evaluator.
     pub scores: Vec<(String, NodeId)>,
-}
-
-/// A query as the report names it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct QueryLabel {
-    /// Name.
-    pub name: String,
-    /// Mode.
-    pub mode: String,
-    /// Most results per case.
-    pub top_k: u32,
-    /// Options of the mode.
-    pub options: Json,
-}
-
-/// A recipe as the report names it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RecipeLabel {
-    /// Name.
-    pub name: String,
-    /// Its options, without secrets, paths and URLs.
-    pub manifest: serde_json::Value,
 }
 
 /// The parameters of a node, by step.
@@ -154,6 +132,8 @@ pub enum Spec {
     Aggregate {
         /// The evaluation's name.
         evaluation: String,
+        /// What is asked for.
+        plan: Arc<Vec<PlannedQuery>>,
         /// What is summed up.
         responses: Arc<Vec<ResponseNodes>>,
         /// How.
@@ -163,12 +143,16 @@ pub enum Spec {
     Report {
         /// The evaluation's name.
         evaluation: String,
+        /// What is asked for.
+        plan: Arc<Vec<PlannedQuery>>,
         /// What is reported.
         responses: Arc<Vec<ResponseNodes>>,
-        /// The recipes.
-        recipes: Arc<Vec<RecipeLabel>>,
+        /// The recipes, without secrets, paths and URLs.
+        recipes: Arc<Vec<RecipeInfo>>,
         /// The queries.
-        queries: Arc<Vec<QueryLabel>>,
+        queries: Arc<Vec<QueryInfo>>,
+        /// The evaluators.
+        evaluators: Arc<Vec<EvaluatorInfo>>,
     },
 }
 

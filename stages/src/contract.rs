@@ -45,8 +45,11 @@ pub fn begin_key(visitor: &mut dyn KeyVisitor, step: Step, salt: u64) {
 pub struct Produced {
     /// The artifacts.
     pub outputs: Vec<Output>,
-    /// Rows that failed; an action with any is incomplete and is not cached.
+    /// Rows that failed and may succeed another time; an action with any is incomplete and is not cached.
     pub failed: u64,
+    /// Rows that can never be computed from these inputs (a document that no parser reads). They are part of the value,
+    /// so the action is complete, but the run still says that items failed.
+    pub rejected: u64,
 }
 
 /// One artifact.
@@ -74,14 +77,8 @@ impl Output {
     }
 }
 
-/// A row as the row cache keeps it.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Row {
-    /// The value: what the artifact is made of.
-    pub value: Vec<u8>,
-    /// What was observed while it was computed (JSON: latency, attempts); may be empty.
-    pub observation: Vec<u8>,
-}
+/// A row as the row cache keeps it: its value, and what was observed while it was computed.
+pub use ragstage_cache::rows::StoredRow as Row;
 
 /// An item of incremental work.
 #[derive(Debug, Clone)]

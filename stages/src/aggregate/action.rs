@@ -172,6 +172,7 @@ impl Action for Aggregate {
                 ),
             ],
             failed: 0,
+            rejected: 0,
         })
     }
 }

@@ -97,18 +97,19 @@ impl Action for Materialize {
         })?;
 
         let mut parsed = ParsedDocuments { rows: Vec::with_capacity(documents.len()) };
-        let mut failed = 0;
+        // What no parser reads today it will not read tomorrow: that is part of the value, not a reason to try again.
+        let mut rejected = 0;
         for (document, row) in documents.iter().zip(rows) {
             let document = match (outcomes.get(row), items.get(row)) {
                 (Some(RowOutcome::Done(done)), Some(item)) => with_pages(document, done, &item.key)?,
                 (Some(RowOutcome::Failed(error)), _) => with_error(document, error.message.clone()),
                 _ => with_error(document, "was not parsed".to_string()),
             };
-            failed += u64::from(document.error.is_some());
+            rejected += u64::from(document.error.is_some());
             parsed.rows.push(document);
         }
         let bytes = parsed.encode().map_err(|error| StageError::encode(STEP, error))?;
-        Ok(Produced { outputs: vec![Output::value("parsed", bytes, parsed.rows.len())], failed })
+        Ok(Produced { outputs: vec![Output::value("parsed", bytes, parsed.rows.len())], failed: 0, rejected })
     }
 }
 

@@ -143,7 +143,7 @@ impl Action for AnswerQuestions {
             Output::value("answers", bytes(answers.encode())?, answers.rows.len()),
             Output::observation("observations", bytes(observations.encode())?, observations.rows.len()),
         ];
-        Ok(Produced { outputs, failed })
+        Ok(Produced { outputs, failed, rejected: 0 })
     }
 }
 

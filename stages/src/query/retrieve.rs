@@ -196,7 +196,7 @@ impl Action for Retrieve {
             Output::value("results", bytes(results.encode())?, results.rows.len()),
             Output::observation("observations", bytes(observations.encode())?, observations.rows.len()),
         ];
-        Ok(Produced { outputs, failed })
+        Ok(Produced { outputs, failed, rejected: 0 })
     }
 }
 

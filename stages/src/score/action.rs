@@ -182,7 +182,7 @@ impl Action for ScoreResponses {
         };
         let failed = scores.rows.iter().filter(|score| score.error.is_some()).count() as u64;
         let bytes = scores.encode().map_err(|error| StageError::encode(Step::Score, error))?;
-        Ok(Produced { outputs: vec![Output::value("scores", bytes, scores.rows.len())], failed })
+        Ok(Produced { outputs: vec![Output::value("scores", bytes, scores.rows.len())], failed, rejected: 0 })
     }
 }
 

@@ -259,6 +259,7 @@ impl Action for BuildReport {
                 Output::observation("report.html", render(Page::Html)?, summary.measures.len()),
             ],
             failed: 0,
+            rejected: 0,
         })
     }
 }

@@ -46,7 +46,7 @@ impl Action for FullTextIndex {
         let bytes = Index::build(&analyzer, rows.len(), &|i| rows.get(i).map(indexed_text).unwrap_or_default())
             .and_then(|index| index.encode())
             .map_err(|error| fault(error.to_string()))?;
-        Ok(Produced { outputs: vec![Output::value("full_text_index", bytes, rows.len())], failed: 0 })
+        Ok(Produced { outputs: vec![Output::value("full_text_index", bytes, rows.len())], failed: 0, rejected: 0 })
     }
 }
 
