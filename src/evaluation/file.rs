@@ -1,0 +1,280 @@
+//! The evaluation file as a whole: its elements, and what they must agree on.
+
+use std::path::{Path, PathBuf};
+
+use ragstage_stages::aggregate::StatisticsOptions;
+use ragstage_stages::error::Place;
+use ragstage_stages::prepare::BenchmarkSpec;
+use ragstage_stages::query::AnswerOptions;
+use ragstage_stages::score::EvaluatorSpec;
+
+use super::answer::{self, ANSWER};
+use super::benchmark::{self, BENCHMARK};
+use super::check::check;
+use super::diagnostic::{Diagnostic, EvaluationErrors, Faults};
+use super::evaluators::{self, CheckEvaluator, EVALUATOR};
+use super::gates::{self, GATE, GateSpec};
+use super::limits::{self, LIMITS, Limits};
+use super::name::NAME;
+use super::queries::{self, QUERY, QuerySpec, RecipeNames};
+use super::recipe::{self, NAMED_RECIPE, RECIPE, Recipe};
+use super::shape::{Field, Need, Record, Shape, TEXT, Together};
+use super::statistics::{self, STATISTICS};
+use super::tree::{Value, read_tree};
+use super::view::View;
+
+/// What the file accepts.
+pub(super) static EVALUATION: Record = Record {
+    name: "evaluation",
+    doc: "An evaluation of knowledge recipes on a benchmark. Paths are relative to this file.",
+    fields: &[
+        Field { name: "name", doc: "Name of the evaluation.", shape: NAME, need: Need::Required },
+        Field {
+            name: "benchmark",
+            doc: "The dataset: documents, cases and what is right.",
+            shape: Shape::Tagged(&BENCHMARK),
+            need: Need::Required,
+        },
+        Field {
+            name: "recipe",
+            doc: "The recipe, when there is one; `{}` for every default.",
+            shape: Shape::Record(&RECIPE),
+            need: Need::Optional,
+        },
+        Field {
+            name: "recipes",
+            doc: "The recipes that are compared.",
+            shape: Shape::List { of: &Shape::Record(&NAMED_RECIPE), least: 1 },
+            need: Need::Optional,
+        },
+        Field {
+            name: "queries",
+            doc: "How each recipe is asked.",
+            shape: Shape::List { of: &Shape::Record(&QUERY), least: 1 },
+            need: Need::Default(r#"[{"mode": "full_text_search", "top_k": 10}]"#),
+        },
+        Field {
+            name: "answer",
+            doc: "How answers are made, or `none`; by default extractive, and by the system itself for systems under test.",
+            shape: ANSWER,
+            need: Need::Optional,
+        },
+        Field {
+            name: "evaluators",
+            doc: "What responses are scored by; the benchmark's own by default.",
+            shape: Shape::List { of: &EVALUATOR, least: 1 },
+            need: Need::Optional,
+        },
+        Field {
+            name: "statistics",
+            doc: "How scores are summed up.",
+            shape: Shape::Record(&STATISTICS),
+            need: Need::Optional,
+        },
+        Field {
+            name: "gates",
+            doc: "Bounds that the means must keep.",
+            shape: Shape::List { of: &Shape::Record(&GATE), least: 0 },
+            need: Need::Default("[]"),
+        },
+        Field {
+            name: "limits",
+            doc: "How much runs at once, and how long calls may take.",
+            shape: Shape::Record(&LIMITS),
+            need: Need::Optional,
+        },
+        Field {
+            name: "output",
+            doc: "Folder of the report files, relative to this file; `reports/<name>` by default.",
+            shape: TEXT,
+            need: Need::Optional,
+        },
+    ],
+    together: &[Together::ExactlyOne(&["recipe", "recipes"])],
+};
+
+/// An evaluation file without fault. Paths are joined to the folder of the file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Evaluation {
+    /// The file.
+    pub path: PathBuf,
+    /// Its name.
+    pub name: String,
+    /// The benchmark.
+    pub benchmark: BenchmarkSpec,
+    /// The recipes; at least one, with unique names.
+    pub recipes: Vec<Recipe>,
+    /// The queries; at least one, with unique names.
+    pub queries: Vec<QuerySpec>,
+    /// How answers are made; `None` for no answers.
+    pub answer: Option<AnswerOptions>,
+    /// Whether the file says how answers are made. If not, systems under test answer themselves.
+    pub answer_given: bool,
+    /// What responses are scored by; the benchmark's own when `None`.
+    pub evaluators: Option<Vec<EvaluatorSpec>>,
+    /// How scores are summed up.
+    pub statistics: StatisticsOptions,
+    /// Bounds that the means must keep.
+    pub gates: Vec<GateSpec>,
+    /// How much runs at once.
+    pub limits: Limits,
+    /// Where report files go.
+    pub output: PathBuf,
+    /// Every file that was read to know this.
+    pub files: Vec<PathBuf>,
+}
+
+/// Reads the evaluation file at `path`.
+///
+/// `environment` gives the variables for `${NAME}` in headers and environments of systems; `check_evaluator` knows which
+/// evaluators there are.
+///
+/// # Errors
+/// Every fault that was found, with its place.
+pub fn read(
+    path: &Path,
+    environment: &dyn Fn(&str) -> Option<String>,
+    check_evaluator: &CheckEvaluator<'_>,
+) -> Result<Evaluation, EvaluationErrors> {
+    let alone = |place: Place, message: String, hint: Option<&str>| EvaluationErrors {
+        diagnostics: vec![Diagnostic { place, path: String::new(), message, hint: hint.map(str::to_string) }],
+        source: String::new(),
+    };
+    let bytes = std::fs::read(path).map_err(|error| {
+        let missing = error.kind() == std::io::ErrorKind::NotFound;
+        let hint = missing.then_some("`ragstage init` writes an evaluation file to start from");
+        alone(Place::file(path), format!("cannot be read: {error}"), hint)
+    })?;
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let sound =
+            String::from_utf8_lossy(error.as_bytes().get(..error.utf8_error().valid_up_to()).unwrap_or_default());
+        let line = sound.split('\n').count() as u64;
+        let column = sound.rsplit('\n').next().map_or(0, |line| line.chars().count()) as u64 + 1;
+        alone(Place::at(path, line, column), "not UTF-8".to_string(), Some("save the file as UTF-8"))
+    })?;
+    read_text(path, &text, environment, check_evaluator)
+}
+
+/// Reads `text`, the content of the evaluation file at `path`.
+pub(super) fn read_text(
+    path: &Path,
+    text: &str,
+    environment: &dyn Fn(&str) -> Option<String>,
+    check_evaluator: &CheckEvaluator<'_>,
+) -> Result<Evaluation, EvaluationErrors> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut faults = Faults::new(path);
+    let (root, tree_faults) = read_tree(text);
+    for fault in tree_faults {
+        faults.add_hint(fault.at, &fault.path, fault.message, fault.hint);
+    }
+    let evaluation = root.and_then(|mut root| {
+        if root.value == Value::Null {
+            let hint = "`ragstage init` writes an evaluation file to start from";
+            faults.add_hint(root.start, "", "the file is empty", hint.to_string());
+            return None;
+        }
+        check(&mut root, &Shape::Record(&EVALUATION), "", &mut faults);
+        if root.value == Value::Faulty {
+            return None;
+        }
+        Some(convert(&View::root(&root), path, environment, check_evaluator, &mut faults))
+    });
+    match evaluation {
+        Some(evaluation) if faults.is_empty() => Ok(evaluation),
+        _ => Err(EvaluationErrors { diagnostics: faults.into_sorted(), source: text.to_string() }),
+    }
+}
+
+fn convert(
+    view: &View<'_>,
+    path: &Path,
+    environment: &dyn Fn(&str) -> Option<String>,
+    check_evaluator: &CheckEvaluator<'_>,
+    faults: &mut Faults,
+) -> Evaluation {
+    let base = path.parent().unwrap_or(Path::new(""));
+    let name = view.get("name").text().unwrap_or_default().to_string();
+    let benchmark = benchmark::convert(&view.get("benchmark"), base, &name, faults);
+
+    let (recipes, places, incomplete) = convert_recipes(view, base, environment, faults);
+    let names = RecipeNames { recipes: &recipes, incomplete };
+    let queries_view = view.get("queries");
+    let queries = queries::convert(&queries_view, &names, faults);
+    let queries_incomplete =
+        view.is_faulty("queries") || queries_view.items().is_some_and(|items| items.len() != queries.len());
+    for (recipe, place) in recipes.iter().zip(&places) {
+        if !queries_incomplete && !queries.iter().any(|query| query.asks(&recipe.name)) {
+            let message = format!("no query asks the recipe `{}`", recipe.name);
+            let hint = "add it to the `recipes` of a query, or remove it".to_string();
+            faults.add_hint(place.start(), &place.path, message, hint);
+        }
+    }
+
+    let evaluators_view = view.get("evaluators");
+    let evaluators = evaluators::convert(&evaluators_view, check_evaluator, faults);
+    let listed = evaluators.as_ref().map_or(0, Vec::len);
+    let known = gates::Known {
+        recipes: &names,
+        queries: &queries,
+        queries_incomplete,
+        evaluators: evaluators.as_deref(),
+        evaluators_incomplete: view.is_faulty("evaluators")
+            || evaluators_view.items().is_some_and(|items| items.len() != listed),
+    };
+    let gates = gates::convert(&view.get("gates"), &known, check_evaluator, faults);
+    let answer = answer::convert(&view.get("answer"), &recipes, faults);
+    let output = match view.get("output").text() {
+        Some(output) => base.join(output),
+        None => base.join("reports").join(&name),
+    };
+    Evaluation {
+        path: path.to_path_buf(),
+        benchmark,
+        answer,
+        answer_given: view.get("answer").is_given(),
+        statistics: statistics::convert(&view.get("statistics")),
+        gates,
+        limits: limits::convert(&view.get("limits")),
+        output,
+        files: vec![path.to_path_buf()],
+        name,
+        recipes,
+        queries,
+        evaluators,
+    }
+}
+
+/// The recipes with their places, and whether some of their names are not known because of a fault.
+fn convert_recipes<'a>(
+    view: &View<'a>,
+    base: &Path,
+    environment: &dyn Fn(&str) -> Option<String>,
+    faults: &mut Faults,
+) -> (Vec<Recipe>, Vec<View<'a>>, bool) {
+    let alone = view.get("recipe");
+    let items = match view.get("recipes").items() {
+        Some(items) => items,
+        None if alone.is_given() => vec![alone.clone()],
+        None => Vec::new(),
+    };
+    let mut incomplete = items.is_empty();
+    let mut recipes: Vec<Recipe> = Vec::new();
+    let mut places = Vec::new();
+    for item in items {
+        let recipe = recipe::convert(&item, base, environment, faults);
+        let name = item.get("name");
+        if item.path != alone.path && !name.is_given() || item.is_faulty("name") {
+            incomplete = true;
+            continue;
+        }
+        if recipes.iter().any(|other| other.name == recipe.name) {
+            let message = format!("two recipes are named `{}`", recipe.name);
+            faults.add_hint(name.start(), &name.path, message, "give one of them another name".to_string());
+            continue;
+        }
+        recipes.push(recipe);
+        places.push(item);
+    }
+    (recipes, places, incomplete)
+}

@@ -1,0 +1,237 @@
+//! `gates`: bounds that a measured value must keep.
+
+use ragstage_stages::score::EvaluatorSpec;
+
+use super::check::did_you_mean;
+use super::diagnostic::Faults;
+use super::evaluators::{CheckEvaluator, EVALUATOR_TEXT, check_spec, parse_evaluator, text_of};
+use super::nearest::nearest;
+use super::queries::{QuerySpec, RecipeNames};
+use super::shape::{Field, Need, Range, Record, Shape, TEXT, Together};
+use super::view::View;
+
+const BOUND: Shape = Shape::Float(Range::closed(f64::MIN, f64::MAX));
+
+/// What an entry of `gates` accepts.
+pub(super) static GATE: Record = Record {
+    name: "gate",
+    doc: "A bound that a mean must keep; a gate that fails decides the exit code.",
+    fields: &[
+        Field {
+            name: "measure",
+            doc: "One of the evaluators, in its text form.",
+            shape: EVALUATOR_TEXT,
+            need: Need::Required,
+        },
+        Field {
+            name: "recipe",
+            doc: "The recipe that it holds for; every one by default.",
+            shape: TEXT,
+            need: Need::Optional,
+        },
+        Field {
+            name: "query",
+            doc: "The query that it holds for; every one by default.",
+            shape: TEXT,
+            need: Need::Optional,
+        },
+        Field { name: "at_least", doc: "The least value that passes.", shape: BOUND, need: Need::Optional },
+        Field { name: "at_most", doc: "The greatest value that passes.", shape: BOUND, need: Need::Optional },
+    ],
+    together: &[Together::AtLeastOne(&["at_least", "at_most"])],
+};
+
+/// A bound that a mean must keep.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GateSpec {
+    /// The evaluator in its text form, e.g. `nDCG@10`; options are in the order of their names.
+    pub measure: String,
+    /// The recipe that it holds for; every one when `None`.
+    pub recipe: Option<String>,
+    /// The query that it holds for; every one when `None`.
+    pub query: Option<String>,
+    /// The least value that passes.
+    pub at_least: Option<f64>,
+    /// The greatest value that passes.
+    pub at_most: Option<f64>,
+}
+
+/// What a gate may refer to.
+pub(super) struct Known<'a> {
+    /// The recipes.
+    pub recipes: &'a RecipeNames<'a>,
+    /// The queries without fault.
+    pub queries: &'a [QuerySpec],
+    /// Whether a query is faulty, so that a name may be right without being known.
+    pub queries_incomplete: bool,
+    /// The evaluators; `None` when they are the benchmark's own.
+    pub evaluators: Option<&'a [EvaluatorSpec]>,
+    /// Whether an evaluator is faulty.
+    pub evaluators_incomplete: bool,
+}
+
+/// The gates that a checked list stands for.
+pub(super) fn convert(
+    view: &View<'_>,
+    known: &Known<'_>,
+    check: &CheckEvaluator<'_>,
+    faults: &mut Faults,
+) -> Vec<GateSpec> {
+    let mut gates = Vec::new();
+    for item in view.items().unwrap_or_default() {
+        known.recipes.check(&item.get("recipe"), faults);
+        check_query(&item, known, faults);
+        let (at_least, at_most) = (item.get("at_least").float(), item.get("at_most").float());
+        if let (Some(least), Some(most)) = (at_least, at_most) {
+            if least > most {
+                let at = item.get("at_most");
+                faults.add(at.start(), &at.path, format!("expected at least {least} (`at_least`), found {most}"));
+            }
+        }
+        let measure = item.get("measure");
+        let Some(spec) = measure.text().and_then(|text| parse_evaluator(text).ok()) else { continue };
+        check_measure(&spec, &measure, known, check, faults);
+        gates.push(GateSpec {
+            measure: text_of(&spec),
+            recipe: item.get("recipe").text().map(str::to_string),
+            query: item.get("query").text().map(str::to_string),
+            at_least,
+            at_most,
+        });
+    }
+    gates
+}
+
+fn check_query(item: &View<'_>, known: &Known<'_>, faults: &mut Faults) {
+    let view = item.get("query");
+    let Some(name) = view.text() else { return };
+    let names = || known.queries.iter().map(|query| query.name.as_str());
+    match known.queries.iter().find(|query| query.name == name) {
+        Some(query) => {
+            let recipe = item.get("recipe");
+            let asked = recipe.text().is_none_or(|recipe| {
+                query.asks(recipe) || !known.recipes.recipes.iter().any(|known| known.name == recipe)
+            });
+            if !asked {
+                let message =
+                    format!("the query `{name}` does not ask the recipe `{}`", recipe.text().unwrap_or_default());
+                faults.add(view.start(), &view.path, message);
+            }
+        }
+        None if known.queries_incomplete => {}
+        None => {
+            let hint = match nearest(name, names()) {
+                Some(near) => did_you_mean(near),
+                None => format!("the queries are {}", names().collect::<Vec<_>>().join(", ")),
+            };
+            faults.add_hint(view.start(), &view.path, format!("no query is named `{name}`"), hint);
+        }
+    }
+}
+
+fn check_measure(
+    spec: &EvaluatorSpec,
+    view: &View<'_>,
+    known: &Known<'_>,
+    check: &CheckEvaluator<'_>,
+    faults: &mut Faults,
+) {
+    let Some(evaluators) = known.evaluators else {
+        check_spec(spec, view, check, faults);
+        return;
+    };
+    if evaluators.contains(spec) || known.evaluators_incomplete {
+        return;
+    }
+    let texts: Vec<String> = evaluators.iter().map(text_of).collect();
+    let text = text_of(spec);
+    let hint = match nearest(&text, texts.iter().map(String::as_str)) {
+        Some(near) => did_you_mean(near),
+        None => format!("add it to `evaluators`, which are {}", texts.join(", ")),
+    };
+    faults.add_hint(view.start(), &view.path, format!("`{text}` is not among the evaluators"), hint);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::recipe::{Recipe, RecipeKind};
+    use super::super::view::tests::checked;
+    use super::*;
+
+    fn read(text: &str, evaluators: Option<&[EvaluatorSpec]>) -> Result<Vec<GateSpec>, Vec<String>> {
+        const LIST: Shape = Shape::List { of: &Shape::Record(&GATE), least: 0 };
+        let kind =
+            RecipeKind::Built { parse: Default::default(), chunk: Default::default(), full_text: Default::default() };
+        let recipes =
+            [Recipe { name: "small".to_string(), kind: kind.clone() }, Recipe { name: "large".to_string(), kind }];
+        let query = |name: &str, recipes: Option<Vec<String>>| QuerySpec {
+            name: name.to_string(),
+            mode: "full_text_search".to_string(),
+            top_k: 10,
+            options: Default::default(),
+            recipes,
+        };
+        let queries = [query("bm25", None), query("deep", Some(vec!["large".to_string()]))];
+        let names = RecipeNames { recipes: &recipes, incomplete: false };
+        let known = Known {
+            recipes: &names,
+            queries: &queries,
+            queries_incomplete: false,
+            evaluators,
+            evaluators_incomplete: false,
+        };
+        let check = |spec: &EvaluatorSpec| match spec.name.as_str() {
+            "nDCG" => Ok(()),
+            name => Err((format!("unknown evaluator `{name}`"), None)),
+        };
+        checked(text, &LIST, |view, faults| convert(view, &known, &check, faults))
+    }
+
+    #[test]
+    fn a_gate_is_read() {
+        let evaluators = [parse_evaluator("P(rel=2)@5").unwrap()];
+        let gates = read("[{measure: 'P( rel = 2 )@5', recipe: small, query: bm25, at_least: 0.6}]", Some(&evaluators))
+            .unwrap();
+        let gate = GateSpec {
+            measure: "P(rel=2)@5".to_string(),
+            recipe: Some("small".to_string()),
+            query: Some("bm25".to_string()),
+            at_least: Some(0.6),
+            at_most: None,
+        };
+        assert_eq!(gates, [gate]);
+    }
+
+    #[test]
+    fn dangling_names_and_empty_bounds_are_reported() {
+        let evaluators = [parse_evaluator("nDCG@10").unwrap()];
+        for (text, expected) in [
+            (
+                "[{measure: nDCG@5, at_most: 1}]",
+                "1:12 [0].measure: `nDCG@5` is not among the evaluators [did you mean `nDCG@10`?]",
+            ),
+            (
+                "[{measure: nDCG@10, recipe: smal, at_most: 1}]",
+                "1:29 [0].recipe: no recipe is named `smal` [did you mean `small`?]",
+            ),
+            (
+                "[{measure: nDCG@10, query: dense, at_most: 1}]",
+                "1:28 [0].query: no query is named `dense` [did you mean `deep`?]",
+            ),
+            (
+                "[{measure: nDCG@10, query: deep, recipe: small, at_most: 1}]",
+                "1:28 [0].query: the query `deep` does not ask the recipe `small`",
+            ),
+            ("[{measure: nDCG@10}]", "1:2 [0]: missing `at_least` or `at_most`"),
+            (
+                "[{measure: nDCG@10, at_least: 1, at_most: 0.5}]",
+                "1:43 [0].at_most: expected at least 1 (`at_least`), found 0.5",
+            ),
+            ("[{measure: nDCG@10, at_least: .inf}]", "1:31 [0].at_least: expected a number, found .inf"),
+        ] {
+            assert_eq!(read(text, Some(&evaluators)).unwrap_err(), [expected], "{text}");
+        }
+        assert!(read("[{measure: nDCG@5, at_most: 1}]", None).is_ok());
+        assert_eq!(read("[{measure: x, at_most: 1}]", None).unwrap_err(), ["1:12 [0].measure: unknown evaluator `x`"]);
+    }
+}

@@ -1,0 +1,44 @@
+//! The evaluation file: one benchmark, recipes, queries, evaluators, statistics and gates, as YAML or JSON.
+//!
+//! A file becomes an [`Evaluation`] in three steps: [`tree`] reads the text into nodes that know their place, [`check`]
+//! walks them against the [`shape`] of each element, and each element turns its node into its struct. Every step collects
+//! all faults; [`read`] gives either an evaluation or every [`Diagnostic`]. The same shapes print the JSON Schema
+//! ([`json_schema`]), so that what an editor accepts cannot drift from what [`read`] accepts.
+
+mod answer;
+mod benchmark;
+mod check;
+mod chunk;
+mod diagnostic;
+mod evaluators;
+mod file;
+mod full_text;
+mod gates;
+mod limits;
+mod name;
+mod nearest;
+mod parse;
+mod queries;
+mod recipe;
+mod schema;
+mod secrets;
+mod shape;
+mod starter;
+mod statistics;
+mod system;
+mod tree;
+mod view;
+
+#[cfg(test)]
+mod faults_test;
+
+pub use diagnostic::{Diagnostic, EvaluationErrors};
+pub use evaluators::CheckEvaluator;
+pub use file::{Evaluation, read};
+pub use gates::GateSpec;
+pub use limits::{Limits, PoolLimits};
+pub use queries::{FULL_TEXT_SEARCH, QuerySpec};
+pub use recipe::{Recipe, RecipeKind};
+pub use schema::json_schema;
+pub use starter::starter;
+pub use system::SystemConfig;

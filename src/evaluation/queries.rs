@@ -1,0 +1,239 @@
+//! `queries`: how each recipe is asked.
+
+use ragstage_stages::artifact::Json;
+
+use super::check::did_you_mean;
+use super::diagnostic::Faults;
+use super::name::{NAME, refuse_name};
+use super::nearest::nearest;
+use super::recipe::Recipe;
+use super::shape::{Field, Need, Record, Shape, TEXT};
+use super::view::View;
+
+/// The mode that ranks by BM25.
+pub const FULL_TEXT_SEARCH: &str = "full_text_search";
+
+/// The modes of recipes that are built here.
+const BUILT_MODES: &[&str] = &[FULL_TEXT_SEARCH];
+
+const DEFAULT_TOP_K: u32 = 10;
+
+/// What an entry of `queries` accepts.
+pub(super) static QUERY: Record = Record {
+    name: "query",
+    doc: "A way to ask.",
+    fields: &[
+        Field {
+            name: "mode",
+            doc: "`full_text_search`; for a system under test any name, which it is given as it is.",
+            shape: TEXT,
+            need: Need::Required,
+        },
+        Field {
+            name: "name",
+            doc: "Name of this way to ask, unique in the evaluation; the mode by default.",
+            shape: NAME,
+            need: Need::Optional,
+        },
+        Field {
+            name: "top_k",
+            doc: "How many results are asked for.",
+            shape: Shape::Int { min: 1, max: 10_000 },
+            need: Need::Default("10"),
+        },
+        Field {
+            name: "options",
+            doc: "Options of the mode; given to a system under test as they are.",
+            shape: Shape::Free,
+            need: Need::Default("{}"),
+        },
+        Field {
+            name: "recipes",
+            doc: "Names of the recipes that are asked in this way; all by default.",
+            shape: Shape::List { of: &TEXT, least: 1 },
+            need: Need::Optional,
+        },
+    ],
+    together: &[],
+};
+
+/// A way to ask.
+#[derive(Debug, Clone, PartialEq)]
+pub struct QuerySpec {
+    /// Its name, unique in the evaluation.
+    pub name: String,
+    /// The mode.
+    pub mode: String,
+    /// How many results are asked for.
+    pub top_k: u32,
+    /// Options of the mode.
+    pub options: Json,
+    /// The recipes that are asked in this way; all when `None`.
+    pub recipes: Option<Vec<String>>,
+}
+
+impl QuerySpec {
+    /// Whether `recipe` is asked in this way.
+    pub fn asks(&self, recipe: &str) -> bool {
+        self.recipes.as_ref().is_none_or(|recipes| recipes.iter().any(|name| name == recipe))
+    }
+}
+
+/// The names of recipes as far as they are known.
+pub(super) struct RecipeNames<'a> {
+    /// The recipes without fault.
+    pub recipes: &'a [Recipe],
+    /// Whether a recipe has a faulty name or is faulty as a whole, so that a name may be right without being known.
+    pub incomplete: bool,
+}
+
+impl RecipeNames<'_> {
+    /// Reports the name at `view` unless a recipe has it.
+    pub(super) fn check(&self, view: &View<'_>, faults: &mut Faults) {
+        let Some(name) = view.text() else { return };
+        let names = || self.recipes.iter().map(|recipe| recipe.name.as_str());
+        if self.incomplete || names().any(|known| known == name) {
+            return;
+        }
+        let hint = match nearest(name, names()) {
+            Some(near) => did_you_mean(near),
+            None => format!("the recipes are {}", names().collect::<Vec<_>>().join(", ")),
+        };
+        faults.add_hint(view.start(), &view.path, format!("no recipe is named `{name}`"), hint);
+    }
+}
+
+/// The queries that a checked list stands for; one full-text search when it is absent.
+pub(super) fn convert(view: &View<'_>, names: &RecipeNames<'_>, faults: &mut Faults) -> Vec<QuerySpec> {
+    let mut queries: Vec<QuerySpec> = Vec::new();
+    let Some(items) = view.items() else {
+        let mode = FULL_TEXT_SEARCH.to_string();
+        let options = Json::new();
+        return vec![QuerySpec { name: mode.clone(), mode, top_k: DEFAULT_TOP_K, options, recipes: None }];
+    };
+    for item in items {
+        let mode = item.get("mode");
+        let name = item.get("name");
+        let Some(query) = convert_one(&item, names, faults) else { continue };
+        let at = if name.is_given() { &name } else { &mode };
+        if !name.is_given() && refuse_name(&query.name).is_some() {
+            let message = format!("the mode `{}` cannot be a name as well", query.mode);
+            faults.add_hint(mode.start(), &mode.path, message, "give this query a `name`".to_string());
+        }
+        if queries.iter().any(|other| other.name == query.name) {
+            let message = format!("two queries are named `{}`", query.name);
+            faults.add_hint(at.start(), &at.path, message, "give one of them another `name`".to_string());
+            continue;
+        }
+        check_mode(&query, &mode, names, faults);
+        queries.push(query);
+    }
+    queries
+}
+
+fn convert_one(view: &View<'_>, names: &RecipeNames<'_>, faults: &mut Faults) -> Option<QuerySpec> {
+    let recipes = view.get("recipes");
+    for item in recipes.items().unwrap_or_default() {
+        names.check(&item, faults);
+    }
+    let mode = view.get("mode").text()?.to_string();
+    if view.is_faulty("name") {
+        return None;
+    }
+    Some(QuerySpec {
+        name: view.get("name").text().map_or_else(|| mode.clone(), str::to_string),
+        mode,
+        top_k: view.get("top_k").int().unwrap_or(DEFAULT_TOP_K),
+        options: view.get("options").json().unwrap_or_default(),
+        recipes: recipes.texts(),
+    })
+}
+
+fn check_mode(query: &QuerySpec, mode: &View<'_>, names: &RecipeNames<'_>, faults: &mut Faults) {
+    let built = names.recipes.iter().find(|recipe| recipe.is_built() && query.asks(&recipe.name));
+    let Some(built) = built.filter(|_| !BUILT_MODES.contains(&query.mode.as_str())) else { return };
+    let known: Vec<String> = BUILT_MODES.iter().map(|mode| format!("`{mode}`")).collect();
+    let hint = match nearest(&query.mode, BUILT_MODES.iter().copied()) {
+        Some(near) => did_you_mean(near),
+        None => "name the systems that have this mode with `recipes`".to_string(),
+    };
+    faults.add_hint(
+        mode.start(),
+        &mode.path,
+        format!("the recipe `{}` has no mode `{}`, only {}", built.name, query.mode, known.join(", ")),
+        hint,
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use ragstage_stages::query::Transport;
+
+    use super::super::recipe::RecipeKind;
+    use super::super::system::SystemConfig;
+    use super::super::view::tests::checked;
+    use super::*;
+
+    fn recipes() -> Vec<Recipe> {
+        let built =
+            RecipeKind::Built { parse: Default::default(), chunk: Default::default(), full_text: Default::default() };
+        let transport =
+            Transport::Command { command: vec!["x".into()], directory: PathBuf::from("."), environment: vec![] };
+        let system = RecipeKind::System(SystemConfig { version: "1".into(), files: vec![], transport });
+        vec![Recipe { name: "small".into(), kind: built }, Recipe { name: "mine".into(), kind: system }]
+    }
+
+    fn read(text: &str) -> Result<Vec<QuerySpec>, Vec<String>> {
+        let recipes = recipes();
+        const LIST: Shape = Shape::List { of: &Shape::Record(&QUERY), least: 1 };
+        let names = RecipeNames { recipes: &recipes, incomplete: false };
+        checked(text, &LIST, |view, faults| convert(view, &names, faults))
+    }
+
+    #[test]
+    fn a_query_with_defaults() {
+        let queries =
+            read("[{mode: full_text_search}, {mode: hybrid, name: h, top_k: 3, options: {a: 1}, recipes: [mine]}]")
+                .unwrap();
+        assert_eq!((queries[0].name.as_str(), queries[0].top_k), ("full_text_search", 10));
+        assert!(queries[0].asks("small") && queries[0].asks("mine"));
+        assert!(!queries[1].asks("small") && queries[1].asks("mine"));
+        assert_eq!(serde_json::Value::Object(queries[1].options.clone()), serde_json::json!({"a": 1}));
+    }
+
+    #[test]
+    fn names_and_modes_are_checked() {
+        for (text, expected) in [
+            (
+                "[{mode: fulltext_search}]",
+                "1:9 [0].mode: the recipe `small` has no mode `fulltext_search`, only `full_text_search` [did you mean `full_text_search`?]",
+            ),
+            (
+                "[{mode: hybrid}]",
+                "1:9 [0].mode: the recipe `small` has no mode `hybrid`, only `full_text_search` [name the systems that have this mode with `recipes`]",
+            ),
+            (
+                "[{mode: full_text_search, recipes: [smal]}]",
+                "1:37 [0].recipes[0]: no recipe is named `smal` [did you mean `small`?]",
+            ),
+            (
+                "[{mode: full_text_search}, {mode: full_text_search, top_k: 20}]",
+                "1:35 [1].mode: two queries are named `full_text_search` [give one of them another `name`]",
+            ),
+            (
+                "[{mode: a/b, recipes: [mine]}]",
+                "1:9 [0].mode: the mode `a/b` cannot be a name as well [give this query a `name`]",
+            ),
+            (
+                "[{mode: full_text_search, top_k: 0}]",
+                "1:34 [0].top_k: expected a whole number from 1 to 10000, found 0",
+            ),
+            ("[{topk: 5, mode: full_text_search}]", "1:3 [0]: unknown key `topk` [did you mean `top_k`?]"),
+            ("[]", "1:1 : expected a list of at least 1, found 0"),
+        ] {
+            assert_eq!(read(text).unwrap_err(), [expected], "{text}");
+        }
+    }
+}

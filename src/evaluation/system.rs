@@ -1,0 +1,269 @@
+//! `recipe.system`: somebody's own RAG service, asked instead of a knowledge base that we build.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use ragstage_stages::query::Transport;
+
+use super::check::join;
+use super::diagnostic::Faults;
+use super::secrets;
+use super::shape::{Field, Need, Record, Refusal, Shape, TEXT, TextRule, Together};
+use super::view::View;
+
+/// What `system` accepts.
+pub(super) static SYSTEM: Record = Record {
+    name: "system",
+    doc: "A system under test that is asked over HTTP or through a command.",
+    fields: &[
+        Field {
+            name: "http",
+            doc: "URL that takes a `POST` of one JSON object per query.",
+            shape: Shape::Text(&TextRule {
+                expected: "an http or https URL",
+                pattern: Some("^[hH][tT][tT][pP][sS]?://[^/?#@\\s]+[^@\\s]*"),
+                refuse: refuse_url,
+            }),
+            need: Need::Optional,
+        },
+        Field {
+            name: "headers",
+            doc: "Sent with every request; `${NAME}` in a value is the environment variable NAME.",
+            shape: Shape::Secrets,
+            need: Need::Optional,
+        },
+        Field {
+            name: "command",
+            doc: "Program and arguments of a process that reads and writes one JSON object per line; it runs in the folder of the evaluation file.",
+            shape: Shape::List { of: &TEXT, least: 1 },
+            need: Need::Optional,
+        },
+        Field {
+            name: "environment",
+            doc: "Added to the environment of `command`; `${NAME}` in a value is the environment variable NAME.",
+            shape: Shape::Secrets,
+            need: Need::Optional,
+        },
+        Field {
+            name: "version",
+            doc: "What you call this state of the system. Change it when the system changes: its cached responses are kept per version.",
+            shape: TEXT,
+            need: Need::Required,
+        },
+        Field {
+            name: "files",
+            doc: "Files that the answers depend on (code, configuration), relative to the evaluation file; a changed file asks again.",
+            shape: Shape::List { of: &TEXT, least: 0 },
+            need: Need::Default("[]"),
+        },
+    ],
+    together: &[
+        Together::ExactlyOne(&["http", "command"]),
+        Together::Excludes("http", &["environment"]),
+        Together::Excludes("command", &["headers"]),
+    ],
+};
+
+/// A system under test as the evaluation file describes it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct SystemConfig {
+    /// What its owner calls this state of it.
+    pub version: String,
+    /// Files that its answers depend on.
+    pub files: Vec<PathBuf>,
+    /// How it is reached, with secrets in it.
+    pub transport: Transport,
+}
+
+/// Shows names of headers and variables, never their values.
+impl fmt::Debug for SystemConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = |pairs: &[(String, String)]| pairs.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+        let mut out = f.debug_struct("SystemConfig");
+        out.field("version", &self.version).field("files", &self.files);
+        match &self.transport {
+            Transport::Http { url, headers } => out.field("http", url).field("headers", &names(headers)),
+            Transport::Command { command, directory, environment } => {
+                out.field("command", command).field("directory", directory).field("environment", &names(environment))
+            }
+        };
+        out.finish()
+    }
+}
+
+/// The system that a checked `system` stands for; `base` is the folder of the evaluation file.
+pub(super) fn convert(
+    view: &View<'_>,
+    base: &Path,
+    environment: &dyn Fn(&str) -> Option<String>,
+    faults: &mut Faults,
+) -> SystemConfig {
+    let transport = if let Some(command) = view.get("command").texts() {
+        let pairs = view.get("environment");
+        for entry in pairs.entries() {
+            if entry.key.contains('=') || entry.key.contains('\0') {
+                let path = join(&pairs.path, &entry.key);
+                faults.add(entry.start, &path, "expected the name of an environment variable, without `=`");
+            }
+        }
+        let directory = if base.as_os_str().is_empty() { PathBuf::from(".") } else { base.to_path_buf() };
+        Transport::Command { command, directory, environment: secrets::substitute(&pairs, environment, faults) }
+    } else {
+        let url = view.get("http").text().unwrap_or_default().to_string();
+        let headers = view.get("headers");
+        let pairs = secrets::substitute(&headers, environment, faults);
+        check_headers(&headers, &pairs, faults);
+        Transport::Http { url, headers: pairs }
+    };
+    let files = view.get("files").texts().unwrap_or_default();
+    SystemConfig {
+        version: view.get("version").text().unwrap_or_default().to_string(),
+        files: files.iter().map(|file| base.join(file)).collect(),
+        transport,
+    }
+}
+
+/// Header names are tokens of RFC 9110 section 5.6.2; values are visible characters and blanks.
+fn check_headers(view: &View<'_>, pairs: &[(String, String)], faults: &mut Faults) {
+    let is_token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
+    for entry in view.entries() {
+        let path = join(&view.path, &entry.key);
+        if let Some(c) = entry.key.chars().find(|&c| !is_token(c)) {
+            faults.add(entry.start, &path, format!("expected the name of a header, found the character {c:?} in it"));
+        }
+        let value = pairs.iter().find(|(name, _)| *name == entry.key);
+        if value.is_some_and(|(_, value)| value.chars().any(|c| c != '\t' && !(' '..='~').contains(&c))) {
+            faults.add_hint(
+                entry.value.start,
+                &path,
+                "the value of this header holds a line break or a character that is not ASCII",
+                "a variable read from a file often ends in a line break".to_string(),
+            );
+        }
+    }
+}
+
+fn refuse_url(url: &str) -> Option<Refusal> {
+    let refusal =
+        |message: &str, hint: &str| Some(Refusal { message: message.to_string(), hint: Some(hint.to_string()) });
+    let rest = url
+        .split_once("://")
+        .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https"));
+    let Some((_, rest)) = rest else {
+        return refusal(
+            "expected a URL that begins with http:// or https://",
+            "for example http://localhost:8080/query",
+        );
+    };
+    let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    if host.contains('@') {
+        // Not quoted: what stands before the `@` is a secret.
+        return refusal(
+            "a user name or password in the URL",
+            "send it as a header: `headers: {Authorization: \"Bearer ${NAME}\"}`",
+        );
+    }
+    if host.is_empty() || host.starts_with(':') || url.chars().any(|c| c.is_whitespace() || c.is_control()) {
+        return refusal("expected a URL with a host and without blanks", "for example http://localhost:8080/query");
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::view::tests::checked;
+    use super::*;
+
+    const TOKEN: &str = "s3cr3t-t0ken";
+
+    fn read(text: &str) -> Result<SystemConfig, Vec<String>> {
+        let environment = |name: &str| match name {
+            "RAG_TOKEN" => Some(TOKEN.to_string()),
+            "BROKEN" => Some(format!("{TOKEN}\n")),
+            _ => None,
+        };
+        checked(text, &Shape::Record(&SYSTEM), |view, faults| convert(view, Path::new("folder"), &environment, faults))
+    }
+
+    #[test]
+    fn a_url_with_headers() {
+        let system = read(
+            "{http: 'http://localhost:8080/query', version: '2', files: [rag.py], headers: {Authorization: 'Bearer ${RAG_TOKEN}'}}",
+        )
+        .unwrap();
+        assert_eq!(system.files, [PathBuf::from("folder/rag.py")]);
+        let headers = vec![("Authorization".to_string(), format!("Bearer {TOKEN}"))];
+        assert_eq!(system.transport, Transport::Http { url: "http://localhost:8080/query".to_string(), headers });
+        let debug = format!("{system:?}");
+        assert!(!debug.contains(TOKEN) && debug.contains("Authorization"), "{debug}");
+    }
+
+    #[test]
+    fn a_command_with_its_environment() {
+        let system =
+            read("{command: [python3, rag.py], version: '1', environment: {KEY: '${RAG_TOKEN}', MODE: fast}}").unwrap();
+        assert!(!format!("{system:?}").contains(TOKEN));
+        let pair = |name: &str, value: &str| (name.to_string(), value.to_string());
+        assert_eq!(
+            system.transport,
+            Transport::Command {
+                command: vec!["python3".to_string(), "rag.py".to_string()],
+                directory: PathBuf::from("folder"),
+                environment: vec![pair("KEY", TOKEN), pair("MODE", "fast")],
+            }
+        );
+    }
+
+    #[test]
+    fn faults_never_show_a_secret() {
+        for (text, expected) in [
+            (
+                "{http: 'http://a', version: '1', headers: {A: '${NOT_SET}'}}",
+                "1:48 headers.A: the environment variable `NOT_SET` is not set [set NOT_SET in the environment that ragstage is started in]",
+            ),
+            (
+                "{http: 'http://a', version: '1', headers: {A: '${BROKEN}'}}",
+                "1:48 headers.A: the value of this header holds a line break or a character that is not ASCII [a variable read from a file often ends in a line break]",
+            ),
+            (
+                "{http: 'http://a', version: '1', headers: {'A b': x}}",
+                "1:44 headers.A b: expected the name of a header, found the character ' ' in it",
+            ),
+            ("{http: 'http://a', version: '1', headers: {A: 1234}}", "1:47 headers.A: expected a text in quotes"),
+            (
+                "{http: 'http://a', version: '1', headers: s3cr3t-t0ken}",
+                "1:43 headers: expected a mapping, found a text",
+            ),
+            (
+                "{http: 'http://me:s3cr3t-t0ken@a', version: '1'}",
+                "1:8 http: a user name or password in the URL [send it as a header: `headers: {Authorization: \"Bearer ${NAME}\"}`]",
+            ),
+            (
+                "{http: 'http://a/${RAG_TOKEN}', version: '1'}",
+                "1:8 http: `${` is not replaced here [environment variables are read in the values of `system.headers` and `system.environment` only]",
+            ),
+            (
+                "{http: 'http://a', version: '1', environment: {A: b}}",
+                "1:34 : `environment` has no meaning beside `http` [remove `environment` or `http`]",
+            ),
+            ("{version: '1'}", "1:1 : missing `http` or `command`"),
+            (
+                "{http: 'http://a', command: [x], version: '1'}",
+                "1:20 : `http` and `command` exclude each other [keep one of the two]",
+            ),
+            ("{command: [], version: '1'}", "1:11 command: expected a list of at least 1, found 0"),
+            (
+                "{http: 'http://a', version: 1}",
+                "1:29 version: expected a text, found the number 1 [put it in quotes: \"1\"]",
+            ),
+            (
+                "{http: 'localhost:80', version: '1'}",
+                "1:8 http: expected a URL that begins with http:// or https:// [for example http://localhost:8080/query]",
+            ),
+        ] {
+            let faults = read(text).unwrap_err();
+            assert_eq!(faults, [expected], "{text}");
+            assert!(!faults[0].contains(TOKEN));
+        }
+    }
+}
