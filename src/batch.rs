@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use ragstage_cache::runs::{Roots, RunDir};
 use ragstage_cache::{Digest, Store, StoreError};
-use ragstage_stages::aggregate::{GateOutcome, Summary, check};
+use ragstage_stages::aggregate::{GateOutcome, GateSpec, Summary, check};
 use ragstage_stages::artifact::Units;
 use ragstage_stages::contract::Artifact;
 use ragstage_stages::score::EvaluatorSpec;
@@ -68,7 +68,7 @@ pub struct Batch {
     source: ActionSource,
     overlay: Arc<Overlay>,
     salts: Vec<BTreeMap<String, u64>>,
-    records: Vec<Option<RunDir>>,
+    records: Vec<Option<Arc<RunDir>>>,
 }
 
 /// What became of one evaluation.
@@ -200,7 +200,7 @@ impl Batch {
         for evaluation in &self.evaluations {
             // A history that cannot be written costs explanations, not results.
             let record = match self.shared.store.writable() {
-                true => self.shared.store.runs().create(&evaluation.name).ok(),
+                true => self.shared.store.runs().create(&evaluation.name).ok().map(Arc::new),
                 false => None,
             };
             if let Some(record) = &record {
@@ -361,7 +361,7 @@ impl Batch {
             match self.read_output(dispatcher, aggregate, "summary") {
                 Ok(Some(bytes)) => match Summary::decode(bytes) {
                     Ok(summary) => {
-                        let gates: Vec<_> = evaluation.gates.iter().map(Into::into).collect();
+                        let gates: Vec<GateSpec> = evaluation.gates.iter().map(GateSpec::from).collect();
                         outcome.gates = check(&summary, &gates);
                         outcome.summary = Some(summary);
                     }
@@ -451,11 +451,16 @@ impl Batch {
                 }),
                 None => self.previous.action(label).cloned(),
             };
+            if let Some(run) = done {
+                roots.slots.extend(run.slots.iter().copied());
+            }
             if let Some(recorded) = recorded {
                 roots.actions.push(recorded.key);
                 actions.insert(label.clone(), recorded);
             }
         }
+        roots.slots.sort();
+        roots.slots.dedup();
         let file = OutcomeFile {
             format: 1,
             executed: outcome.executed,
@@ -498,11 +503,11 @@ fn strictest(evaluations: &[Evaluation]) -> PoolLimits {
 /// Writes every event into the run records of its batch.
 #[derive(Default)]
 pub struct EventRecorder {
-    records: Mutex<Vec<RunDir>>,
+    records: Mutex<Vec<Arc<RunDir>>>,
 }
 
 impl EventRecorder {
-    fn add(&self, record: RunDir) {
+    fn add(&self, record: Arc<RunDir>) {
         self.records.lock().unwrap_or_else(PoisonError::into_inner).push(record);
     }
 }

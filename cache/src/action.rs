@@ -45,6 +45,8 @@ pub struct ActionRecord {
     pub outputs: Vec<OutputRecord>,
     /// Items that can never be computed from its inputs (an unreadable document); the outputs say which.
     pub rejected: u64,
+    /// The row slots that it used, for garbage collection.
+    pub slots: Vec<Digest>,
     /// How long it took, in milliseconds: what making it again would cost.
     pub elapsed_ms: f64,
     /// When it finished, in milliseconds since 1970.

@@ -1,5 +1,6 @@
 //! Damage that the store found and survived.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -12,6 +13,12 @@ pub struct Incident {
     pub found: String,
     /// What was done about it, e.g. `moved to quarantine/…`.
     pub done: String,
+}
+
+impl fmt::Display for Incident {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}; {}", self.path.display(), self.found, self.done)
+    }
 }
 
 /// The incidents of one store, shared by all its parts and threads.

@@ -8,6 +8,7 @@
 pub mod action;
 pub mod atomic;
 pub mod cas;
+pub mod clock;
 mod commit;
 pub mod digest;
 pub mod error;

@@ -73,7 +73,7 @@ impl Runs {
         let runs = self.layout.root.join("runs");
         self.layout.scratch("create run record", &runs)?;
         loop {
-            let id = format!("{}-{:08x}", utc(unix_ms() / 1000), nonce());
+            let id = format!("{}-{:08x}", crate::clock::compact(unix_ms() / 1000), nonce());
             let path = runs.join(&id);
             match fs::create_dir(&path) {
                 Ok(()) => {
@@ -190,36 +190,5 @@ impl RunDir {
             Some(file) => file.write_all(format!("{line}\n").as_bytes()).map_err(failed),
             None => Ok(()),
         }
-    }
-}
-
-/// `YYYYMMDDTHHMMSSZ` of a time in seconds since 1970.
-fn utc(seconds: u64) -> String {
-    let (days, second) = (seconds / 86_400, seconds % 86_400);
-    // Years that begin in March put the leap day last; 400 of them have 146,097 days.
-    let shifted = days + 719_468;
-    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted_month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-    let year = year_of_era + era * 400 + u64::from(month <= 2);
-    let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
-    format!("{year:04}{month:02}{day:02}T{hour:02}{minute:02}{second:02}Z")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_are_written_in_utc() {
-        assert_eq!(utc(0), "19700101T000000Z");
-        assert_eq!(utc(951_782_399), "20000228T235959Z");
-        assert_eq!(utc(951_782_400), "20000229T000000Z");
-        assert_eq!(utc(1_000_000_000), "20010909T014640Z");
-        assert_eq!(utc(4_107_542_399), "21000228T235959Z");
-        assert_eq!(utc(4_107_542_400), "21000301T000000Z");
     }
 }

@@ -38,6 +38,7 @@ fn action(store: &Store, name: &'static str, outputs: &[&[u8]]) -> Digest {
         label: name.to_string(),
         outputs,
         rejected: 0,
+        slots: Vec::new(),
         elapsed_ms: 250.0,
         created_unix_ms: 0,
     };

@@ -131,7 +131,6 @@ pub fn print_run_error(error: &RunError) {
             eprintln!("error: {why}");
             eprintln!("  this is a fault of ragstage, not yours; nothing that was computed is lost");
         }
-        other => eprintln!("error: {other}"),
     }
 }
 

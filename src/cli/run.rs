@@ -174,7 +174,7 @@ fn text(outcome: &BatchOutcome, until: Stage) -> String {
 
 fn table(headlines: &[Headline]) -> String {
     let mut table = Table::new();
-    table.load_preset(comfy_table::presets::UTF8_HORIZONTAL_ONLY);
+    table.load_style(comfy_table::presets::UTF8_HORIZONTAL_ONLY);
     table.set_header(["recipe", "query", "evaluator", "mean", "interval", "scored", "failed", "skipped", "coverage"]);
     for line in headlines {
         table.add_row([

@@ -56,6 +56,19 @@ pub struct GateSpec {
     pub at_most: Option<f64>,
 }
 
+impl From<&GateSpec> for ragstage_stages::aggregate::GateSpec {
+    fn from(gate: &GateSpec) -> Self {
+        ragstage_stages::aggregate::GateSpec {
+            name: None,
+            measure: gate.measure.clone(),
+            recipe: gate.recipe.clone(),
+            query: gate.query.clone(),
+            at_least: gate.at_least,
+            at_most: gate.at_most,
+        }
+    }
+}
+
 /// What a gate may refer to.
 pub(super) struct Known<'a> {
     /// The recipes.

@@ -25,6 +25,7 @@ pub struct ActionContext<'a> {
     pub step: Step,
     /// The action's label.
     pub label: &'a str,
+    slots: Mutex<Vec<Digest>>,
 }
 
 /// Why a batch stopped before its end.
@@ -33,7 +34,17 @@ enum Halt {
     Store(StoreError),
 }
 
-impl ActionContext<'_> {
+impl<'a> ActionContext<'a> {
+    /// The context of the action `label`.
+    pub fn new(shared: &'a Shared, step: Step, label: &'a str) -> Self {
+        ActionContext { shared, step, label, slots: Mutex::default() }
+    }
+
+    /// The row slots that were used.
+    pub fn slots(&self) -> Vec<Digest> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     fn error(&self, kind: StageErrorKind) -> StageError {
         StageError { step: self.step, kind }
     }
@@ -222,12 +233,10 @@ impl Context for ActionContext<'_> {
 
     fn rows(&self, batch: RowBatch<'_>, compute: &ComputeRow<'_>) -> Result<Vec<RowOutcome>, StageError> {
         let store_error = |error| self.error(StageErrorKind::Store(error));
-        let slot = self
-            .shared
-            .store
-            .rows()
-            .slot(&key_of(batch.slot), &|| Manifest::of(batch.slot))
-            .map_err(store_error)?;
+        let slot_key = key_of(batch.slot);
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner).push(slot_key);
+        let slot =
+            self.shared.store.rows().slot(&slot_key, &|| Manifest::of(batch.slot)).map_err(store_error)?;
         let mut outcomes: Vec<Option<RowOutcome>> = Vec::with_capacity(batch.items.len());
         // Items with one key are one row: it is computed once, whoever asks for it.
         let mut first_of: HashMap<Digest, usize> = HashMap::new();

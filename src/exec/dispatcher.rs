@@ -51,6 +51,8 @@ pub struct NodeRun {
     pub rejected: u64,
     /// Whether it ran in this run (rather than being there already).
     pub executed: bool,
+    /// The row slots it uses.
+    pub slots: Vec<Digest>,
     waiting: usize,
     repairs: u32,
     lost: Option<Digest>,
@@ -184,9 +186,10 @@ impl<'a> Dispatcher<'a> {
         let (calls, call_tasks) = unbounded::<Task>();
         let (send, outcomes) = unbounded::<Outcome>();
         let mut workers = Vec::new();
+        let shared = self.shared.clone();
         let mut spawn = |tasks: &Receiver<Task>, count: usize| {
             for _ in 0..count.max(1) {
-                let (shared, tasks, send) = (self.shared.clone(), tasks.clone(), send.clone());
+                let (shared, tasks, send) = (shared.clone(), tasks.clone(), send.clone());
                 workers.push(std::thread::spawn(move || serve(shared, tasks, send)));
             }
         };
@@ -270,6 +273,7 @@ impl<'a> Dispatcher<'a> {
             match whole(&self.shared, &key) {
                 Ok(Some(record)) => {
                     self.shared.events.event(&Event::ActionFresh { step: node.step, label: node.label, key });
+                    run.slots = record.slots;
                     self.finish(id, record.outputs, true, 0, record.rejected);
                     return None;
                 }
@@ -372,6 +376,7 @@ impl<'a> Dispatcher<'a> {
             self.changed.push(id);
         }
         self.runs[id.0].executed |= !ran.shared;
+        self.runs[id.0].slots = ran.slots;
         self.finish(id, ran.outputs, ran.complete, ran.failed, ran.rejected);
     }
 

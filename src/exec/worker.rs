@@ -52,6 +52,8 @@ pub struct Ran {
     pub failed: u64,
     /// Rows that can never be computed from these inputs (a document that no parser reads); part of the value.
     pub rejected: u64,
+    /// The row slots it used.
+    pub slots: Vec<Digest>,
     /// Whether another process computed it.
     pub shared: bool,
     /// Wall time.
@@ -91,12 +93,13 @@ fn run(shared: &Shared, task: &Task) -> Result<Ran, Failure> {
     }
     shared.events.event(&Event::ActionStarted { step: task.step, label: task.label.clone(), key: task.key });
     let started = Instant::now();
-    let context = ActionContext { shared, step: task.step, label: &task.label };
+    let context = ActionContext::new(shared, task.step, &task.label);
     let produced = std::panic::catch_unwind(AssertUnwindSafe(|| task.action.run(&context)))
         .map_err(|panic| Failure::Panic(panic_message(&*panic)))?
         .map_err(Failure::Stage)?;
     let elapsed_ms = started.elapsed().as_secs_f64() * 1e3;
     let complete = produced.failed == 0 && task.keep;
+    let slots = context.slots();
     let outputs = store_outputs(shared, &produced)?;
     if complete {
         let record = ActionRecord {
@@ -106,12 +109,13 @@ fn run(shared: &Shared, task: &Task) -> Result<Ran, Failure> {
             label: task.label.clone(),
             outputs: outputs.clone(),
             rejected: produced.rejected,
+            slots: slots.clone(),
             elapsed_ms,
             created_unix_ms: now_ms(),
         };
         shared.store.actions().put(&record, &Manifest::of(&*task.action))?;
     }
-    Ok(Ran { outputs, complete, failed: produced.failed, rejected: produced.rejected, shared: false, elapsed_ms })
+    Ok(Ran { outputs, complete, failed: produced.failed, rejected: produced.rejected, slots, shared: false, elapsed_ms })
 }
 
 /// The outputs of an action that another process finished while we waited for its lock.
@@ -121,6 +125,7 @@ fn cached(shared: &Shared, key: &Digest) -> Result<Option<Ran>, Failure> {
         complete: true,
         failed: 0,
         rejected: record.rejected,
+        slots: record.slots,
         shared: true,
         elapsed_ms: 0.0,
     }))
