@@ -16,8 +16,8 @@ use serde::Serialize;
 
 use crate::evaluation::Evaluation;
 use crate::exec::{
-    ACTIONS_FILE, ActionSource, CallPool, Closed, DecodedArtifacts, Dispatcher, Event, EventSink, Interrupt, PoolLimits,
-    Previous, RecordedAction, Rules, RunError, Shared, Sources, State,
+    ACTIONS_FILE, ActionSource, CallPool, Closed, DecodedArtifacts, Dispatcher, Event, EventSink, Interrupt,
+    PoolLimits, Previous, RecordedAction, Rules, RunError, Shared, Sources, State,
 };
 use crate::graph::{EvaluationNodes, GraphBuilder, NodeId};
 use crate::plan::{Overlay, Planner};
@@ -234,7 +234,8 @@ impl Batch {
         }
         // Neither the memo nor the tidying of journals is needed for the result.
         if self.shared.store.writable() {
-            let tidied: Result<(), StoreError> = self.shared.store.memo().save().and_then(|()| self.shared.store.rows().close());
+            let tidied: Result<(), StoreError> =
+                self.shared.store.memo().save().and_then(|()| self.shared.store.rows().close());
             if let Err(error) = tidied {
                 errors.push(RunError::Store(error));
             }
@@ -491,10 +492,7 @@ fn strictest(evaluations: &[Evaluation]) -> PoolLimits {
     PoolLimits {
         concurrency: all().map(|limits| limits.concurrency).min().unwrap_or(default.concurrency),
         requests_per_minute: all().filter_map(|limits| limits.requests_per_minute).min(),
-        timeout: all()
-            .map(|limits| Duration::from_secs_f64(limits.timeout_s))
-            .min()
-            .unwrap_or(default.timeout),
+        timeout: all().map(|limits| Duration::from_secs_f64(limits.timeout_s)).min().unwrap_or(default.timeout),
         retries: all().map(|limits| limits.retries).min().unwrap_or(default.retries),
         breaker: all().map(|limits| limits.breaker).filter(|&n| n > 0).min().unwrap_or(0),
     }

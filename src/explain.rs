@@ -69,7 +69,8 @@ pub fn explain(
 
 fn earlier_runs(store: &Store, evaluations: &[String]) -> Result<Vec<EarlierRun>, RunError> {
     let mut runs = Vec::new();
-    for run in store.runs().list()?.into_iter().filter(|run| evaluations.contains(&run.evaluation)).take(RUNS_SEARCHED) {
+    for run in store.runs().list()?.into_iter().filter(|run| evaluations.contains(&run.evaluation)).take(RUNS_SEARCHED)
+    {
         // A run that was killed early has no such file.
         if let Some(actions) = store.runs().read_json(&run.id, crate::exec::ACTIONS_FILE)? {
             runs.push(EarlierRun { id: run.id, actions });

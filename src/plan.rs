@@ -12,9 +12,7 @@ use ragstage_cache::action::OutputRecord;
 use ragstage_cache::key::key_of;
 use ragstage_cache::{Digest, Manifest};
 use ragstage_stages::artifact::Units;
-use ragstage_stages::contract::{
-    Action, Artifact, ComputeRow, Context, Decoded, Pool, Produced, RowBatch, RowOutcome,
-};
+use ragstage_stages::contract::{Action, Artifact, ComputeRow, Context, Decoded, Pool, Produced, RowBatch, RowOutcome};
 use ragstage_stages::error::{DecodeError, StageError, StageErrorKind};
 use ragstage_stages::score::EvaluatorSpec;
 use ragstage_stages::step::{Stage, Step};
@@ -404,8 +402,11 @@ impl Context for PlanContext<'_> {
         keys.sort();
         keys.dedup();
         let found = peek(&keys)?;
-        let rows =
-            RowsToCome { total, missing: (keys.len() - found.min(keys.len())) as u64, calls: batch.pool == Pool::Queries };
+        let rows = RowsToCome {
+            total,
+            missing: (keys.len() - found.min(keys.len())) as u64,
+            calls: batch.pool == Pool::Queries,
+        };
         *self.rows.lock().unwrap_or_else(PoisonError::into_inner) = Some(rows);
         Err(StageError { step: self.step, kind: StageErrorKind::Cancelled })
     }

@@ -153,6 +153,7 @@ fn store_hint(error: &StoreError) -> Option<&'static str> {
         }
         StoreErrorKind::ReadOnly => "choose a store that can be written to with --store DIR",
         StoreErrorKind::Newer { .. } => "use the newer ragstage, or another store with --store DIR",
+        StoreErrorKind::InUse => "try again when no other ragstage uses the store",
         StoreErrorKind::Corrupt { .. } | StoreErrorKind::Missing { .. } => {
             "the same command computes it again; `ragstage cache verify` looks for more"
         }

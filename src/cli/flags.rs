@@ -32,25 +32,33 @@ Exit codes:
 #[derive(Subcommand)]
 enum Command {
     /// Bring evaluations up to date and write their reports
-    #[command(after_help = "Example:\n  ragstage run evaluation.yaml\n  ragstage run a.yaml b.yaml --jobs 4 --stamp .done --depfile .deps.mk")]
+    #[command(
+        after_help = "Example:\n  ragstage run evaluation.yaml\n  ragstage run a.yaml b.yaml --jobs 4 --stamp .done --depfile .deps.mk"
+    )]
     Run(RunFlags),
     /// Score cached responses again; never asks a query
     #[command(after_help = "Example:\n  ragstage score evaluation.yaml --evaluator 'nDCG@20'")]
     Score(RunFlags),
     /// Say what would run and why, without running it
-    #[command(after_help = "Example:\n  ragstage plan evaluation.yaml\n  ragstage plan evaluation.yaml --check || echo stale")]
+    #[command(
+        after_help = "Example:\n  ragstage plan evaluation.yaml\n  ragstage plan evaluation.yaml --check || echo stale"
+    )]
     Plan(PlanFlags),
     /// Show how each stage stands and what the last run did
     #[command(after_help = "Example:\n  ragstage status evaluation.yaml")]
     Status(StatusFlags),
     /// Say why a stage, or one of its items, is stale or last ran
-    #[command(after_help = "Example:\n  ragstage explain retrieve\n  ragstage explain score case-17 --file evaluation.yaml")]
+    #[command(
+        after_help = "Example:\n  ragstage explain retrieve\n  ragstage explain score case-17 --file evaluation.yaml"
+    )]
     Explain(ExplainFlags),
     /// Draw the actions and what they depend on
     #[command(after_help = "Example:\n  ragstage graph evaluation.yaml --format mermaid")]
     Graph(GraphFlags),
     /// Print the report of the last run
-    #[command(after_help = "Example:\n  ragstage report evaluation.yaml\n  ragstage report evaluation.yaml --format json | jq .score_summary")]
+    #[command(
+        after_help = "Example:\n  ragstage report evaluation.yaml\n  ragstage report evaluation.yaml --format json | jq .score_summary"
+    )]
     Report(ReportFlags),
     /// Look after the store
     #[command(after_help = "Example:\n  ragstage cache size\n  ragstage cache verify")]
@@ -62,7 +70,9 @@ enum Command {
     #[command(after_help = "Example:\n  ragstage schema > evaluation.schema.json")]
     Schema,
     /// Print a shell's completion script
-    #[command(after_help = "Example:\n  ragstage completions bash > ~/.local/share/bash-completion/completions/ragstage")]
+    #[command(
+        after_help = "Example:\n  ragstage completions bash > ~/.local/share/bash-completion/completions/ragstage"
+    )]
     Completions {
         /// The shell
         shell: clap_complete::Shell,

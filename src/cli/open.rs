@@ -72,8 +72,8 @@ pub fn extra_evaluators(texts: &[String]) -> Result<Vec<EvaluatorSpec>, Failure>
     texts
         .iter()
         .map(|text| {
-            let spec = EvaluatorSpec::parse(text)
-                .map_err(|error| Failure::Usage(format!("--evaluator {text:?}: {error}")))?;
+            let spec =
+                EvaluatorSpec::parse(text).map_err(|error| Failure::Usage(format!("--evaluator {text:?}: {error}")))?;
             check_evaluator(&spec).map_err(|(message, nearest)| {
                 let hint = nearest.map(|nearest| format!("; did you mean {nearest}?")).unwrap_or_default();
                 Failure::Usage(format!("--evaluator {text:?}: {message}{hint}"))

@@ -88,8 +88,13 @@ fn line(entry: &Entry) -> String {
         let kind = if rows.calls { "calls" } else { "rows" };
         format!(" [{at_most}{} of {} {kind}]", rows.missing, rows.total)
     });
-    format!("    {:<8} {}{rows}{}\n", entry.standing.name(), entry.label, match reasons.is_empty() {
-        true => String::new(),
-        false => format!(": {}", reasons.join("; ")),
-    })
+    format!(
+        "    {:<8} {}{rows}{}\n",
+        entry.standing.name(),
+        entry.label,
+        match reasons.is_empty() {
+            true => String::new(),
+            false => format!(": {}", reasons.join("; ")),
+        }
+    )
 }

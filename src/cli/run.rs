@@ -174,7 +174,7 @@ fn text(outcome: &BatchOutcome, until: Stage) -> String {
 
 fn table(headlines: &[Headline]) -> String {
     let mut table = Table::new();
-    table.load_style(comfy_table::presets::UTF8_HORIZONTAL_ONLY);
+    table.load_style(comfy_table::presets::NOTHING);
     table.set_header(["recipe", "query", "evaluator", "mean", "interval", "scored", "failed", "skipped", "coverage"]);
     for line in headlines {
         table.add_row([
@@ -250,8 +250,8 @@ impl EventLines {
         let to: Box<dyn Write + Send> = if path == Path::new("-") {
             Box::new(std::io::stdout())
         } else {
-            let file = File::create(path)
-                .map_err(|error| Failure::Io { what: format!("write {}", path.display()), error })?;
+            let file =
+                File::create(path).map_err(|error| Failure::Io { what: format!("write {}", path.display()), error })?;
             Box::new(std::io::LineWriter::new(file))
         };
         Ok(EventLines { to: Mutex::new(to) })

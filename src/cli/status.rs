@@ -23,9 +23,8 @@ pub fn status(flags: &StatusFlags, store: Option<&Path>) -> Result<u8, Failure> 
     let stages: Vec<(Stage, [usize; 3])> = Stage::ALL
         .into_iter()
         .map(|stage| {
-            let count = |standing| {
-                plan.entries.iter().filter(|e| e.step.stage() == stage && e.standing == standing).count()
-            };
+            let count =
+                |standing| plan.entries.iter().filter(|e| e.step.stage() == stage && e.standing == standing).count();
             (stage, [count(Standing::Fresh), count(Standing::Stale), count(Standing::Cascade)])
         })
         .collect();

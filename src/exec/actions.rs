@@ -161,8 +161,11 @@ impl ActionSource {
                 }),
                 Ok(None) if !file.required => {}
                 Ok(None) => errors.push(
-                    InputError::new(Place::file(&file.path), format!("the benchmark's {} file does not exist", file.role))
-                        .hint("correct the path under `benchmark` in the evaluation file; it is relative to that file"),
+                    InputError::new(
+                        Place::file(&file.path),
+                        format!("the benchmark's {} file does not exist", file.role),
+                    )
+                    .hint("correct the path under `benchmark` in the evaluation file; it is relative to that file"),
                 ),
                 Err(error) => {
                     errors.push(InputError::new(Place::file(&file.path), format!("cannot be read: {error}")));
@@ -218,10 +221,7 @@ fn score_tables(outputs: &dyn NodeOutputs, responses: &[ResponseNodes]) -> Resul
     Ok(tables)
 }
 
-fn response_tables(
-    outputs: &dyn NodeOutputs,
-    responses: &[ResponseNodes],
-) -> Result<Vec<ResponseTable>, RunError> {
+fn response_tables(outputs: &dyn NodeOutputs, responses: &[ResponseNodes]) -> Result<Vec<ResponseTable>, RunError> {
     responses
         .iter()
         .map(|response| {

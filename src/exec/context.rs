@@ -186,9 +186,7 @@ impl<'a> ActionContext<'a> {
             Notice::Closed(closed) if closed.refused => {
                 Event::PoolStopped { pool: "queries".to_string(), error: closed.error.clone() }
             }
-            Notice::Closed(closed) => {
-                Event::BreakerOpened { pool: "queries".to_string(), error: closed.error.clone() }
-            }
+            Notice::Closed(closed) => Event::BreakerOpened { pool: "queries".to_string(), error: closed.error.clone() },
         };
         self.shared.events.event(&event);
     }
@@ -209,9 +207,8 @@ impl Context for ActionContext<'_> {
         }
         let bytes = self.blob(digest)?;
         let size = bytes.len();
-        let value = decode(bytes).map_err(|error| {
-            self.error(StageErrorKind::Artifact { digest: *digest, why: error.to_string() })
-        })?;
+        let value = decode(bytes)
+            .map_err(|error| self.error(StageErrorKind::Artifact { digest: *digest, why: error.to_string() }))?;
         self.shared.decoded.keep(*digest, value.clone(), size);
         Ok(value)
     }
@@ -235,8 +232,7 @@ impl Context for ActionContext<'_> {
         let store_error = |error| self.error(StageErrorKind::Store(error));
         let slot_key = key_of(batch.slot);
         self.slots.lock().unwrap_or_else(PoisonError::into_inner).push(slot_key);
-        let slot =
-            self.shared.store.rows().slot(&slot_key, &|| Manifest::of(batch.slot)).map_err(store_error)?;
+        let slot = self.shared.store.rows().slot(&slot_key, &|| Manifest::of(batch.slot)).map_err(store_error)?;
         let mut outcomes: Vec<Option<RowOutcome>> = Vec::with_capacity(batch.items.len());
         // Items with one key are one row: it is computed once, whoever asks for it.
         let mut first_of: HashMap<Digest, usize> = HashMap::new();
@@ -282,4 +278,3 @@ impl Context for ActionContext<'_> {
             .collect()
     }
 }
-

@@ -357,9 +357,10 @@ impl<'a> Dispatcher<'a> {
             self.shared.events.event(&Event::ActionShared { step, label, key });
         } else {
             let same_outputs = self.previous.action(&label).is_some_and(|old| {
-                ran.outputs.iter().filter(|output| !output.observation).all(|output| {
-                    old.outputs.get(&output.name) == Some(&output.digest)
-                })
+                ran.outputs
+                    .iter()
+                    .filter(|output| !output.observation)
+                    .all(|output| old.outputs.get(&output.name) == Some(&output.digest))
             });
             self.shared.events.event(&Event::ActionFinished {
                 step,
@@ -430,11 +431,7 @@ impl<'a> Dispatcher<'a> {
     /// A node could not read an input: whoever made that input makes it again, then the node is looked at once more.
     fn repair_input(&mut self, id: NodeId, error: StoreError) {
         let Some(lost) = error.lost_blob() else { return };
-        let maker = self
-            .runs
-            .iter()
-            .position(|run| run.outputs.iter().any(|output| output.digest == lost))
-            .map(NodeId);
+        let maker = self.runs.iter().position(|run| run.outputs.iter().any(|output| output.digest == lost)).map(NodeId);
         self.runs[id.0].repairs += 1;
         match maker {
             Some(maker) if self.runs[id.0].repairs <= MOST_REPAIRS => {

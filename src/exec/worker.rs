@@ -83,8 +83,7 @@ pub fn work(shared: &Shared, task: Task) -> Outcome {
 }
 
 fn run(shared: &Shared, task: &Task) -> Result<Ran, Failure> {
-    let waiting =
-        &mut || shared.events.event(&Event::ActionWaiting { step: task.step, label: task.label.clone() });
+    let waiting = &mut || shared.events.event(&Event::ActionWaiting { step: task.step, label: task.label.clone() });
     let _guard = shared.store.locks().acquire(&task.key, waiting)?;
     if task.keep
         && let Some(ran) = cached(shared, &task.key)?
@@ -115,7 +114,15 @@ fn run(shared: &Shared, task: &Task) -> Result<Ran, Failure> {
         };
         shared.store.actions().put(&record, &Manifest::of(&*task.action))?;
     }
-    Ok(Ran { outputs, complete, failed: produced.failed, rejected: produced.rejected, slots, shared: false, elapsed_ms })
+    Ok(Ran {
+        outputs,
+        complete,
+        failed: produced.failed,
+        rejected: produced.rejected,
+        slots,
+        shared: false,
+        elapsed_ms,
+    })
 }
 
 /// The outputs of an action that another process finished while we waited for its lock.

@@ -104,10 +104,8 @@ impl GraphBuilder<'_> {
                 },
                 RecipeKind::Built { .. } => None,
             };
-            recipes.push(RecipeInfo {
-                name: recipe.name.clone(),
-                manifest: recipe_manifest(recipe, system.as_deref()),
-            });
+            recipes
+                .push(RecipeInfo { name: recipe.name.clone(), manifest: recipe_manifest(recipe, system.as_deref()) });
             for unit in &shared_units {
                 let at = UnitPlace { benchmark: &benchmark, unit, recipe, prepare };
                 self.unit(evaluation, &at, system.as_ref(), &evaluators, salt, &mut responses);
@@ -188,11 +186,8 @@ impl GraphBuilder<'_> {
                     files.push((name, fact.digest));
                 }
                 Ok(None) => errors.push(
-                    InputError::new(
-                        Place::file(path),
-                        format!("file of recipe {:?} does not exist", recipe.name),
-                    )
-                    .hint("correct `system.files`; paths are relative to the evaluation file"),
+                    InputError::new(Place::file(path), format!("file of recipe {:?} does not exist", recipe.name))
+                        .hint("correct `system.files`; paths are relative to the evaluation file"),
                 ),
                 Err(error) => errors.push(InputError::new(Place::file(path), format!("cannot be read: {error}"))),
             }

@@ -31,11 +31,7 @@ impl Bars {
         Bars {
             all: MultiProgress::new(),
             style,
-            state: Mutex::new(State {
-                tally: Tally::default(),
-                notices: Notices::default(),
-                bars: BTreeMap::new(),
-            }),
+            state: Mutex::new(State { tally: Tally::default(), notices: Notices::default(), bars: BTreeMap::new() }),
         }
     }
 }

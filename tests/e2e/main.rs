@@ -1,1 +1,3 @@
-//! One file per promise of the README.
+//! One file per promise of the README, each told with the real command in a folder of its own.
+
+mod space;

@@ -1,0 +1,163 @@
+//! A folder to tell a story in: write files, run the command, look at what it did.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+/// A temporary folder with a store of its own.
+pub struct Space {
+    folder: tempfile::TempDir,
+}
+
+/// What one invocation of the command did.
+pub struct Ran {
+    /// Exit code.
+    pub code: i32,
+    /// What it printed on stdout.
+    pub stdout: String,
+    /// What it printed on stderr.
+    pub stderr: String,
+    /// Its events, in order.
+    pub events: Vec<Value>,
+}
+
+impl Space {
+    /// An empty folder.
+    pub fn new() -> Self {
+        Space { folder: tempfile::tempdir().expect("a temporary folder") }
+    }
+
+    /// A path in the folder.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Writes a file, with its folders.
+    pub fn write(&self, name: &str, text: &str) {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("folders");
+        std::fs::write(path, text).expect("write");
+    }
+
+    /// Reads a file.
+    pub fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    /// Replaces `old`, which must be there, by `new`.
+    pub fn edit(&self, name: &str, old: &str, new: &str) {
+        let text = self.read(name);
+        assert!(text.contains(old), "{name} does not contain {old:?}");
+        self.write(name, &text.replace(old, new));
+    }
+
+    /// The command, ready to be given arguments, in this folder.
+    pub fn command(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ragstage"));
+        command.current_dir(self.folder.path()).env_remove("RAGSTAGE_STORE");
+        command
+    }
+
+    /// Runs the command with `arguments`, words separated by blanks.
+    pub fn ragstage(&self, arguments: &str) -> Ran {
+        self.finish(self.command().args(arguments.split_whitespace()).output().expect("the command starts"))
+    }
+
+    /// Runs `ragstage run` (or `score`) with more `arguments`, and takes its events.
+    pub fn run(&self, arguments: &str) -> Ran {
+        self.with_events("run", arguments)
+    }
+
+    /// Runs `ragstage score` with more `arguments`, and takes its events.
+    pub fn score(&self, arguments: &str) -> Ran {
+        self.with_events("score", arguments)
+    }
+
+    fn with_events(&self, verb: &str, arguments: &str) -> Ran {
+        let events = self.path(".events");
+        let output = self
+            .command()
+            .args([verb, "--events"])
+            .arg(&events)
+            .args(arguments.split_whitespace())
+            .output()
+            .expect("the command starts");
+        let mut ran = self.finish(output);
+        ran.events = read_events(&events);
+        let _ = std::fs::remove_file(events);
+        ran
+    }
+
+    fn finish(&self, output: Output) -> Ran {
+        Ran {
+            code: output.status.code().unwrap_or(-1),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+            events: Vec::new(),
+        }
+    }
+}
+
+/// The events in a file of JSON lines; none where there is no file. A torn last line (the process was killed) is left out.
+pub fn read_events(path: &Path) -> Vec<Value> {
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+}
+
+impl Ran {
+    /// Fails with everything that was printed unless the exit code is `code`.
+    pub fn expect(self, code: i32) -> Self {
+        assert_eq!(self.code, code, "exit code\n--- stdout\n{}\n--- stderr\n{}", self.stdout, self.stderr);
+        self
+    }
+
+    /// The events of one kind.
+    pub fn of(&self, event: &str) -> Vec<&Value> {
+        self.events.iter().filter(|value| value["event"] == event).collect()
+    }
+
+    /// How many actions ran, by step.
+    pub fn executed(&self) -> BTreeMap<String, usize> {
+        count(self.of("action_finished").into_iter().map(|event| text(event, "step")))
+    }
+
+    /// The labels of the actions that ran.
+    pub fn executed_labels(&self) -> Vec<String> {
+        self.of("action_finished").into_iter().map(|event| text(event, "label")).collect()
+    }
+
+    /// The rows that were computed, as `step item`, sorted.
+    pub fn rows(&self) -> Vec<String> {
+        let mut rows: Vec<String> = self
+            .of("row_done")
+            .into_iter()
+            .map(|event| format!("{} {}", text(event, "step"), text(event, "item")))
+            .collect();
+        rows.sort();
+        rows
+    }
+
+    /// How many rows were computed, by step.
+    pub fn row_counts(&self) -> BTreeMap<String, usize> {
+        count(self.of("row_done").into_iter().map(|event| text(event, "step")))
+    }
+}
+
+fn text(event: &Value, field: &str) -> String {
+    event[field].as_str().unwrap_or_default().to_string()
+}
+
+fn count(names: impl Iterator<Item = String>) -> BTreeMap<String, usize> {
+    let mut counts = BTreeMap::new();
+    for name in names {
+        *counts.entry(name).or_insert(0) += 1;
+    }
+    counts
+}
+
+/// Counts by step, for comparing with what ran.
+pub fn steps(counts: &[(&str, usize)]) -> BTreeMap<String, usize> {
+    counts.iter().map(|(step, count)| (step.to_string(), *count)).collect()
+}
