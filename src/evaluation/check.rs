@@ -1,6 +1,6 @@
 //! Holds a tree against a shape and collects everything that differs.
 //!
-//! A value with a fault is replaced by [`Value::Faulty`] after it is reported, so that nothing later speaks of it again.
+//! A value with a fault is replaced by [`Value::Faulty`] once it is reported, so that nothing later speaks of it again.
 
 use super::diagnostic::Faults;
 use super::nearest::nearest;

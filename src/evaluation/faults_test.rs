@@ -327,7 +327,7 @@ fn one_fault_is_told_as_one() {
         ),
         ("query: bm25", "query: bm24", 36, 46, "gates[0].query", "no query is named `bm24`", "did you mean `bm25`?"),
         (", at_most: 1", "", 37, 5, "gates[1]", "missing `at_least` or `at_most`", ""),
-        ("breaker: 10", "braker: 10", 38, 97, "limits.queries", "unknown key `braker`", "did you mean `breaker`?"),
+        ("breaker: 10", "braker: 10", 38, 98, "limits.queries", "unknown key `braker`", "did you mean `breaker`?"),
         (
             "output: rep",
             "output: rep\noutput: rep",
@@ -337,7 +337,7 @@ fn one_fault_is_told_as_one() {
             "duplicate key `output`, first at line 39, column 1",
             "keep one of the two",
         ),
-        ("    name: bm25", "\tname: bm25", 26, 2, "queries[0].mode", "not valid YAML: tabs", "indent with spaces"),
+        ("    name: bm25", "\tname: bm25", 26, 1, "queries[0].mode", "not valid YAML: tabs", "indent with spaces"),
     ] {
         assert_eq!(EXAMPLE.matches(find).count().min(1), 1, "{find}");
         let found = faults(&EXAMPLE.replacen(find, write, 1));

@@ -55,7 +55,8 @@ pub(super) static EVALUATION: Record = Record {
         },
         Field {
             name: "answer",
-            doc: "How answers are made, or `none`; by default extractive, and by the system itself for systems under test.",
+            doc: "How answers are made, or `none`; by default extractive, and by the system itself for systems under \
+                  test.",
             shape: ANSWER,
             need: Need::Optional,
         },
@@ -199,12 +200,12 @@ fn convert(
 
     let (recipes, places, incomplete) = convert_recipes(view, base, environment, faults);
     let names = RecipeNames { recipes: &recipes, incomplete };
-    let queries_view = view.get("queries");
-    let queries = queries::convert(&queries_view, &names, faults);
-    let queries_incomplete =
-        view.is_faulty("queries") || queries_view.items().is_some_and(|items| items.len() != queries.len());
+    let queries = match view.get("queries") {
+        absent if !absent.is_given() && !view.is_faulty("queries") => queries::default(),
+        given => queries::convert(&given, &names, faults),
+    };
     for (recipe, place) in recipes.iter().zip(&places) {
-        if !queries_incomplete && !queries.iter().any(|query| query.asks(&recipe.name)) {
+        if !queries.incomplete && !queries.list.iter().any(|query| query.asks(&recipe.name)) {
             let message = format!("no query asks the recipe `{}`", recipe.name);
             let hint = "add it to the `recipes` of a query, or remove it".to_string();
             faults.add_hint(place.start(), &place.path, message, hint);
@@ -217,7 +218,6 @@ fn convert(
     let known = gates::Known {
         recipes: &names,
         queries: &queries,
-        queries_incomplete,
         evaluators: evaluators.as_deref(),
         evaluators_incomplete: view.is_faulty("evaluators")
             || evaluators_view.items().is_some_and(|items| items.len() != listed),
@@ -240,7 +240,7 @@ fn convert(
         files: vec![path.to_path_buf()],
         name,
         recipes,
-        queries,
+        queries: queries.list,
         evaluators,
     }
 }
@@ -271,6 +271,7 @@ fn convert_recipes<'a>(
         if recipes.iter().any(|other| other.name == recipe.name) {
             let message = format!("two recipes are named `{}`", recipe.name);
             faults.add_hint(name.start(), &name.path, message, "give one of them another name".to_string());
+            incomplete = true;
             continue;
         }
         recipes.push(recipe);

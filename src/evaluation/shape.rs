@@ -180,13 +180,6 @@ pub(super) struct Tagged {
     pub shared: &'static [Field],
 }
 
-impl Record {
-    /// The names of the keys.
-    pub(super) fn names(&self) -> impl Iterator<Item = &'static str> {
-        self.fields.iter().map(|field| field.name)
-    }
-}
-
 impl Shape {
     /// Whether a value of `node`'s type could be of this shape; which of several shapes is meant is decided by it.
     pub(super) fn takes(&self, node: &Node) -> bool {

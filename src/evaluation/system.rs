@@ -34,7 +34,8 @@ pub(super) static SYSTEM: Record = Record {
         },
         Field {
             name: "command",
-            doc: "Program and arguments of a process that reads and writes one JSON object per line; it runs in the folder of the evaluation file.",
+            doc: "Program and arguments of a process that reads and writes one JSON object per line; \
+                  it runs in the folder of the evaluation file.",
             shape: Shape::List { of: &TEXT, least: 1 },
             need: Need::Optional,
         },
@@ -46,13 +47,15 @@ pub(super) static SYSTEM: Record = Record {
         },
         Field {
             name: "version",
-            doc: "What you call this state of the system. Change it when the system changes: its cached responses are kept per version.",
+            doc: "What you call this state of the system. Change it when the system changes: \
+                  its cached responses are kept per version.",
             shape: TEXT,
             need: Need::Required,
         },
         Field {
             name: "files",
-            doc: "Files that the answers depend on (code, configuration), relative to the evaluation file; a changed file asks again.",
+            doc: "Files that the answers depend on (code, configuration), relative to the evaluation \
+                  file; a changed file asks again.",
             shape: Shape::List { of: &TEXT, least: 0 },
             need: Need::Default("[]"),
         },
@@ -219,11 +222,11 @@ mod tests {
         for (text, expected) in [
             (
                 "{http: 'http://a', version: '1', headers: {A: '${NOT_SET}'}}",
-                "1:48 headers.A: the environment variable `NOT_SET` is not set [set NOT_SET in the environment that ragstage is started in]",
+                "1:47 headers.A: the environment variable `NOT_SET` is not set [set NOT_SET in the environment that ragstage is started in]",
             ),
             (
                 "{http: 'http://a', version: '1', headers: {A: '${BROKEN}'}}",
-                "1:48 headers.A: the value of this header holds a line break or a character that is not ASCII [a variable read from a file often ends in a line break]",
+                "1:47 headers.A: the value of this header holds a line break or a character that is not ASCII [a variable read from a file often ends in a line break]",
             ),
             (
                 "{http: 'http://a', version: '1', headers: {'A b': x}}",
