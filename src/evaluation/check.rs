@@ -4,9 +4,9 @@
 
 use super::diagnostic::Faults;
 use super::nearest::nearest;
+use super::node::{Entry, Node, Position, Text, Value};
 use super::secrets;
 use super::shape::{Choice, Field, Need, Record, Shape, TextRule, Together};
-use super::tree::{Entry, Node, Position, Text, Value};
 
 /// Checks `node`, the element `path`, against `shape`.
 pub(super) fn check(node: &mut Node, shape: &Shape, path: &str, faults: &mut Faults) {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use ragstage_stages::error::Place;
 
-use super::tree::Position;
+use super::node::Position;
 
 /// How many characters of a source line are shown around the fault.
 const SHOWN_CHARS: usize = 100;

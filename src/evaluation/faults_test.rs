@@ -337,7 +337,15 @@ fn one_fault_is_told_as_one() {
             "duplicate key `output`, first at line 39, column 1",
             "keep one of the two",
         ),
-        ("    name: bm25", "\tname: bm25", 26, 1, "queries[0].mode", "not valid YAML: tabs", "indent with spaces"),
+        (
+            "    name: bm25",
+            "\tname: bm25",
+            26,
+            1,
+            "queries[0].mode",
+            "not valid YAML: ",
+            "this line is indented with a tab",
+        ),
     ] {
         assert_eq!(EXAMPLE.matches(find).count().min(1), 1, "{find}");
         let found = faults(&EXAMPLE.replacen(find, write, 1));

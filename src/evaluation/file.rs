@@ -16,11 +16,12 @@ use super::evaluators::{self, CheckEvaluator, EVALUATOR};
 use super::gates::{self, GATE, GateSpec};
 use super::limits::{self, LIMITS, Limits};
 use super::name::NAME;
+use super::node::Value;
 use super::queries::{self, QUERY, QuerySpec, RecipeNames};
 use super::recipe::{self, NAMED_RECIPE, RECIPE, Recipe};
 use super::shape::{Field, Need, Record, Shape, TEXT, Together};
 use super::statistics::{self, STATISTICS};
-use super::tree::{Value, read_tree};
+use super::tree::read_tree;
 use super::view::View;
 
 /// What the file accepts.

@@ -80,11 +80,11 @@ pub(super) fn convert(
         known.recipes.check(&item.get("recipe"), faults);
         check_query(&item, known, faults);
         let (at_least, at_most) = (item.get("at_least").float(), item.get("at_most").float());
-        if let (Some(least), Some(most)) = (at_least, at_most) {
-            if least > most {
-                let at = item.get("at_most");
-                faults.add(at.start(), &at.path, format!("expected at least {least} (`at_least`), found {most}"));
-            }
+        if let (Some(least), Some(most)) = (at_least, at_most)
+            && least > most
+        {
+            let at = item.get("at_most");
+            faults.add(at.start(), &at.path, format!("expected at least {least} (`at_least`), found {most}"));
         }
         let measure = item.get("measure");
         let Some(spec) = measure.text().and_then(|text| parse_evaluator(text).ok()) else { continue };

@@ -2,7 +2,7 @@
 //!
 //! A shape is data: [`super::check`] holds a file against it, [`super::schema`] prints it.
 
-use super::tree::{Node, Value};
+use super::node::{Node, Value};
 
 /// What a value must be.
 #[derive(Debug, Clone, Copy)]
