@@ -211,9 +211,8 @@ mod tests {
         let faults = read("{adapter: beir, path: x, documents: y}").unwrap_err();
         assert_eq!(
             faults,
-            [
-                "1:26 : unknown key `documents` [keys here are adapter, path, dataset, split, sample, seed, categories, category_label]"
-            ]
+            ["1:26 : unknown key `documents` [keys here are adapter, path, dataset, split, sample, seed, \
+                 categories, category_label]"]
         );
         assert_eq!(
             read("{adapter: json, documents: y}").unwrap_err(),

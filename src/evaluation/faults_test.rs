@@ -321,7 +321,13 @@ fn an_empty_recipe_needs_braces() {
 
 #[test]
 fn a_shared_anchor_is_told_once() {
-    let text = "name: a\nbenchmark: {adapter: beir, path: data}\nrecipes:\n  - {name: x, chunk: &c {size: 0}}\n  - {name: y, chunk: *c}\n";
+    let text = "\
+name: a
+benchmark: {adapter: beir, path: data}
+recipes:
+  - {name: x, chunk: &c {size: 0}}
+  - {name: y, chunk: *c}
+";
     assert_eq!(faults(text).len(), 1);
     assert!(read_example(&text.replace("size: 0", "size: 5")).is_ok());
 }
@@ -336,6 +342,8 @@ fn unreadable_files_have_a_place() {
     std::fs::write(&path, b"name: a\nb: \xc3\xa9\xff").unwrap();
     let told = fault(&path);
     assert_eq!((told.place.line, told.place.column, told.message.as_str()), (Some(2), Some(5), "not UTF-8"));
+    std::fs::write(&path, vec![b'#'; (1 << 20) + 1]).unwrap();
+    assert_eq!(fault(&path).message, "larger than 1048576 bytes");
     std::fs::write(&path, MINIMAL).unwrap();
     let evaluation = read(&path, &environment, &known_evaluator).map_err(|errors| errors.to_string()).unwrap();
     assert_eq!(evaluation.files, [path]);
@@ -346,7 +354,8 @@ fn a_rendering_shows_line_and_caret() {
     let errors = read_example(&MINIMAL.replace("recipe: {}", "recipe: {chnk: {}}")).unwrap_err();
     assert_eq!(
         errors.to_string(),
-        "conf/e.yaml:3:10: recipe: unknown key `chnk`\n  3 | recipe: {chnk: {}}\n    |          ^\n  hint: did you mean `chunk`?"
+        "conf/e.yaml:3:10: recipe: unknown key `chnk`\n  3 | recipe: {chnk: {}}\n    |          ^\n  hint: did \
+         you mean `chunk`?"
     );
 }
 

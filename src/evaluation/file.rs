@@ -1,5 +1,7 @@
 //! The evaluation file as a whole: its elements, and what they must agree on.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use ragstage_stages::aggregate::StatisticsOptions;
@@ -23,6 +25,9 @@ use super::shape::{Field, Need, Record, Shape, TEXT, Together};
 use super::statistics::{self, STATISTICS};
 use super::tree::read_tree;
 use super::view::View;
+
+/// No evaluation file is larger; what is, is data given by mistake.
+const MAX_BYTES: u64 = 1 << 20;
 
 /// What the file accepts.
 pub(super) static EVALUATION: Record = Record {
@@ -128,8 +133,8 @@ pub struct Evaluation {
 
 /// Reads the evaluation file at `path`.
 ///
-/// `environment` gives the variables for `${NAME}` in headers and environments of systems; `check_evaluator` knows which
-/// evaluators there are.
+/// `environment` gives the variables for `${NAME}` in headers and environments of systems; `check_evaluator` knows
+/// which evaluators there are.
 ///
 /// # Errors
 /// Every fault that was found, with its place.
@@ -142,11 +147,17 @@ pub fn read(
         diagnostics: vec![Diagnostic { place, path: String::new(), message, hint: hint.map(str::to_string) }],
         source: String::new(),
     };
-    let bytes = std::fs::read(path).map_err(|error| {
+    let mut bytes = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes));
+    read.map_err(|error| {
         let missing = error.kind() == std::io::ErrorKind::NotFound;
         let hint = missing.then_some("`ragstage init` writes an evaluation file to start from");
         alone(Place::file(path), format!("cannot be read: {error}"), hint)
     })?;
+    if bytes.len() as u64 > MAX_BYTES {
+        let hint = "documents and cases belong into files of their own, which `benchmark` names";
+        return Err(alone(Place::file(path), format!("larger than {MAX_BYTES} bytes"), Some(hint)));
+    }
     let text = String::from_utf8(bytes).map_err(|error| {
         let sound =
             String::from_utf8_lossy(error.as_bytes().get(..error.utf8_error().valid_up_to()).unwrap_or_default());

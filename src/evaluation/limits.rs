@@ -141,7 +141,8 @@ mod tests {
 
     #[test]
     fn every_limit_is_read() {
-        let text = "{jobs: 2, queries: {concurrency: 1, requests_per_minute: 600, timeout_s: 0.5, retries: 0, breaker: 0}, keep_going: false}";
+        let text = "{jobs: 2, queries: {concurrency: 1, requests_per_minute: 600, timeout_s: 0.5, retries: 0, \
+         breaker: 0}, keep_going: false}";
         let queries =
             PoolLimits { concurrency: 1, requests_per_minute: Some(600), timeout_s: 0.5, retries: 0, breaker: 0 };
         assert_eq!(read(text).unwrap(), Limits { jobs: Some(2), queries, keep_going: false });

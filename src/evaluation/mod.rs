@@ -1,8 +1,8 @@
 //! The evaluation file: one benchmark, recipes, queries, evaluators, statistics and gates, as YAML or JSON.
 //!
-//! A file becomes an [`Evaluation`] in three steps: `tree` reads the text into nodes that know their place, `check` walks
-//! them against the `shape` of each element, and each element turns its node into its struct. Every step collects all
-//! faults; [`read`] gives either an evaluation or every [`Diagnostic`]. The same shapes print the JSON Schema
+//! A file becomes an [`Evaluation`] in three steps: `tree` reads the text into nodes that know their place, `check`
+//! walks them against the `shape` of each element, and each element turns its node into its struct. Every step collects
+//! all faults; [`read`] gives either an evaluation or every [`Diagnostic`]. The same shapes print the JSON Schema
 //! ([`json_schema`]), so that what an editor accepts cannot drift from what [`read`] accepts.
 
 mod answer;

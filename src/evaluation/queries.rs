@@ -233,11 +233,13 @@ mod tests {
         for (text, expected) in [
             (
                 "[{mode: fulltext_search}]",
-                "1:9 [0].mode: the recipe `small` has no mode `fulltext_search`, only `full_text_search` [did you mean `full_text_search`?]",
+                "1:9 [0].mode: the recipe `small` has no mode `fulltext_search`, only `full_text_search` [did \
+                 you mean `full_text_search`?]",
             ),
             (
                 "[{mode: hybrid}]",
-                "1:9 [0].mode: the recipe `small` has no mode `hybrid`, only `full_text_search` [name the systems that have this mode with `recipes`]",
+                "1:9 [0].mode: the recipe `small` has no mode `hybrid`, only `full_text_search` [name the \
+                 systems that have this mode with `recipes`]",
             ),
             (
                 "[{mode: full_text_search, recipes: [smal]}]",

@@ -60,6 +60,8 @@ enum OpenKind {
     List(Vec<Node>),
     Map {
         entries: Vec<Entry>,
+        /// Where each key first stands.
+        keys: BTreeMap<String, Position>,
         key: Option<(String, Position, bool)>,
         merges: Vec<Node>,
     },
@@ -113,7 +115,7 @@ impl Builder {
                 let kind = if self.key_is_next() {
                     self.bad_key(start)
                 } else {
-                    OpenKind::Map { entries: Vec::new(), key: None, merges: Vec::new() }
+                    OpenKind::Map { entries: Vec::new(), keys: BTreeMap::new(), key: None, merges: Vec::new() }
                 };
                 self.push(Open { start, anchor, kind })
             }
@@ -121,7 +123,7 @@ impl Builder {
                 let Some(open) = self.open.pop() else { return Ok(()) };
                 let value = match open.kind {
                     OpenKind::List(items) => Value::List(items),
-                    OpenKind::Map { entries, merges, .. } => Value::Map(self.merged(entries, merges)),
+                    OpenKind::Map { entries, keys, merges, .. } => Value::Map(self.merged(entries, keys, merges)),
                     OpenKind::Key => {
                         self.key(String::new(), open.start, false);
                         return Ok(());
@@ -170,12 +172,15 @@ impl Builder {
             None => self.root = Some(node),
             Some(OpenKind::List(items)) => items.push(node),
             Some(OpenKind::Key) => {}
-            Some(OpenKind::Map { entries, key, merges }) => match key.take() {
+            Some(OpenKind::Map { entries, keys, key, merges }) => match key.take() {
                 None => {}
                 Some((_, _, true)) => merges.push(node),
-                Some((key, start, false)) => match entries.iter().find(|entry| entry.key == key) {
-                    Some(first) => duplicate = Some((key, start, first.start)),
-                    None => entries.push(Entry { key, start, value: node }),
+                Some((key, start, false)) => match keys.get(&key) {
+                    Some(first) => duplicate = Some((key, start, *first)),
+                    None => {
+                        keys.insert(key.clone(), start);
+                        entries.push(Entry { key, start, value: node });
+                    }
                 },
             },
         }
@@ -220,7 +225,12 @@ impl Builder {
     }
 
     /// Entries with those of `<<` behind them; what the mapping says itself goes first, then earlier merges.
-    fn merged(&mut self, mut entries: Vec<Entry>, merges: Vec<Node>) -> Vec<Entry> {
+    fn merged(
+        &mut self,
+        mut entries: Vec<Entry>,
+        mut keys: BTreeMap<String, Position>,
+        merges: Vec<Node>,
+    ) -> Vec<Entry> {
         for merge in merges {
             let sources = match merge.value {
                 Value::List(items) => items,
@@ -232,7 +242,8 @@ impl Builder {
                     continue;
                 };
                 for other in others {
-                    if !entries.iter().any(|entry| entry.key == other.key) {
+                    if !keys.contains_key(&other.key) {
+                        keys.insert(other.key.clone(), other.start);
                         entries.push(other);
                     }
                 }
@@ -342,6 +353,15 @@ mod tests {
             Value::Map(entries) => entries.iter().map(|entry| (entry.key.as_str(), &entry.value.value)).collect(),
             other => panic!("{other:?}"),
         }
+    }
+
+    #[test]
+    fn core_tags_choose_the_type() {
+        let node = tree("{a: !!str 12, b: !!float 12, c: ! 12, d: !!seq [1]}");
+        let text = || Value::Text(Text { text: "12".to_string(), quoted: true });
+        let list = Value::List(vec![Node { start: at(1, 49), value: Value::Int(1, "1".to_string()) }]);
+        let float = Value::Float(12.0, "12".to_string());
+        assert_eq!(entries(&node), [("a", &text()), ("b", &float), ("c", &text()), ("d", &list)]);
     }
 
     #[test]
