@@ -100,9 +100,8 @@ mod tests {
         );
         assert_eq!(
             read("{provider: extractiv, sentences: 3}").unwrap_err(),
-            [
-                "1:12 provider: expected one of `extractive`, `system`, found the text `extractiv` [did you mean `extractive`?]"
-            ]
+            ["1:12 provider: expected one of `extractive`, `system`, found the text `extractiv` [did you \
+                 mean `extractive`?]"]
         );
         assert_eq!(
             read("{provider: system, sentences: 3}").unwrap_err(),

@@ -1,6 +1,6 @@
 //! `benchmark`: which dataset, read by which adapter, and which part of it.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use ragstage_stages::prepare::{AdapterSpec, BeirSpec, BenchmarkSpec, JsonlSpec, Selection};
 
@@ -155,7 +155,7 @@ pub(super) fn convert(view: &View<'_>, base: &Path, name: &str, faults: &mut Fau
     BenchmarkSpec { adapter, selection }
 }
 
-fn folder_name(path: &PathBuf) -> Option<String> {
+fn folder_name(path: &Path) -> Option<String> {
     Some(path.file_name()?.to_str()?.to_lowercase())
 }
 
@@ -211,9 +211,8 @@ mod tests {
         let faults = read("{adapter: beir, path: x, documents: y}").unwrap_err();
         assert_eq!(
             faults,
-            [
-                "1:26 : unknown key `documents` [keys here are adapter, path, dataset, split, sample, seed, categories, category_label]"
-            ]
+            ["1:26 : unknown key `documents` [keys here are adapter, path, dataset, split, sample, seed, \
+                 categories, category_label]"]
         );
         assert_eq!(
             read("{adapter: json, documents: y}").unwrap_err(),

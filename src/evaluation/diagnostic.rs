@@ -1,11 +1,12 @@
 //! What is wrong with an evaluation file, where, and what to do about it.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use ragstage_stages::error::Place;
 
-use super::tree::Position;
+use super::node::Position;
 
 /// How many characters of a source line are shown around the fault.
 const SHOWN_CHARS: usize = 100;
@@ -89,12 +90,13 @@ impl std::error::Error for EvaluationErrors {}
 pub(super) struct Faults {
     file: PathBuf,
     list: Vec<Diagnostic>,
+    told: BTreeSet<(Position, String)>,
 }
 
 impl Faults {
     /// None yet.
     pub(super) fn new(file: &Path) -> Self {
-        Faults { file: file.to_path_buf(), list: Vec::new() }
+        Faults { file: file.to_path_buf(), list: Vec::new(), told: BTreeSet::new() }
     }
 
     /// A fault at `at` in the element `path`.
@@ -114,12 +116,11 @@ impl Faults {
     }
 
     fn push(&mut self, at: Position, path: &str, message: String, hint: Option<String>) {
-        let place = Place::at(&self.file, at.line, at.column);
         // An aliased value is checked wherever it is used; its fault is told once.
-        if self.list.iter().any(|other| other.place == place && other.message == message) {
-            return;
+        if self.told.insert((at, message.clone())) {
+            let place = Place::at(&self.file, at.line, at.column);
+            self.list.push(Diagnostic { place, path: path.to_string(), message, hint });
         }
-        self.list.push(Diagnostic { place, path: path.to_string(), message, hint });
     }
 
     /// Whether there is none.

@@ -275,8 +275,10 @@ mod tests {
                 "1:2 [0]: unknown evaluator `ndgc` [did you mean `nDCG`?]",
                 "1:16 [2]: `P@5` is listed twice",
                 "1:38 [3]: expected an evaluator such as `nDCG@10` or a mapping, found the number 7",
-                "1:41 [4]: expected an evaluator such as `nDCG@10` or `P(rel=2)@5`: after `@` stands no cut-off of at least 1",
-                "1:53 [5].name: expected the name of an evaluator: letters, digits, `_` and `-` [the cut-off has a key of its own: `cutoff`]",
+                "1:41 [4]: expected an evaluator such as `nDCG@10` or `P(rel=2)@5`: after `@` stands no cut-off \
+                 of at least 1",
+                "1:53 [5].name: expected the name of an evaluator: letters, digits, `_` and `-` [the cut-off \
+                 has a key of its own: `cutoff`]",
             ]
         );
     }

@@ -127,227 +127,150 @@ fn the_example_obeys_the_schema() {
     assert!(obeys(&json, &schema, &schema));
 }
 
-/// Each case changes one line of [`EXAMPLE`]: what to find, what to write instead, and the fault.
+/// Edits of [`EXAMPLE`] (`find => write`, on one line) and what is said about each.
+const EDITS: &str = r#"
+name: handbook\nb => nmae: handbook\nb
+    2:1 : unknown key `nmae`
+    did you mean `name`?
+
+name: handbook\nb => b
+    2:1 : missing `name`, expected a name
+    Name of the evaluation.
+
+name: handbook\nb => name:\nb
+    2:1 : missing `name`, expected a name
+    Name of the evaluation.
+
+name: handbook\nb => name: a/b\nb
+    2:7 name: expected a name, found the character '/' in it
+    names are of letters, digits, spaces, `_`, `.` and `-`
+
+adapter: jsonl => adapter: josnl
+    4:12 benchmark.adapter: expected one of `jsonl`, `beir`, found the text `josnl`
+    did you mean `jsonl`?
+
+documents: => document:
+    5:3 benchmark: unknown key `document`
+    did you mean `documents`?
+
+version: "1" => version: 1.10
+    10:12 benchmark.version: expected a text, found the number 1.10
+    put it in quotes: "1.10"
+
+sample: 50 => sample: "50"
+    13:11 benchmark.sample: expected a whole number, at least 1, found the text `50`
+    remove the quotes
+
+[howto] => howto
+    15:15 benchmark.categories: expected a list, found the text `howto`
+    write a list, even of one: `[...]`
+
+sentence, tok => sentense, tok
+    20:23 recipes[0].chunk.splitter: expected one of `token`, `sentence`, `heading`, found the text `sentense`
+    did you mean `sentence`?
+
+size: 200 => size: 0
+    20:57 recipes[0].chunk.size: expected a whole number from 1 to 1000000, found 0
+
+overlap: 20 => overlap: 200
+    20:71 recipes[0].chunk.overlap: expected less than the size 200, found 200
+    a chunk must bring tokens that the one before it does not have; lower `overlap` or raise `size`
+
+stem: true => stem: yes
+    21:60 recipes[0].full_text.stem: expected `true` or `false`, found the text `yes`
+    write `true`
+
+tokenizer: words => tokenizer: word
+    20:44 recipes[0].chunk.tokenizer: expected one of `words`, `unicode`, `cl100k_base`, found the text `word`
+    did you mean `words`?
+
+- name: mine => - name: small
+    22:11 recipes[1].name: two recipes are named `small`
+    give one of them another name
+
+RAG_TOKEN => RAG_TOKN
+    23:113 recipes[1].system.headers.Authorization: the environment variable `RAG_TOKN` is not set
+    set RAG_TOKN in the environment that ragstage is started in
+
+query", v => ${RAG_TOKEN}", v
+    23:20 recipes[1].system.http: `${` is not replaced here
+    environment variables are read in the values of `system.headers` and `system.environment` only
+
+top_k: 10 => top_k: 10001
+    27:12 queries[0].top_k: expected a whole number from 1 to 10000, found 10001
+
+recipes: [small] => recipes: [smal]
+    29:15 queries[0].recipes[0]: no recipe is named `smal`
+    did you mean `small`?
+
+hybrid\n    recipes: [mine] => hybrid
+    30:11 queries[1].mode: the recipe `small` has no mode `hybrid`, only `full_text_search`
+    name the systems that have this mode with `recipes`
+
+hybrid\n    recipes: [mine] => full_text_search\n    recipes: [small]
+    22:5 recipes[1]: no query asks the recipe `mine`
+    add it to the `recipes` of a query, or remove it
+
+provider: extractive => provider: extractve
+    32:20 answer.provider: expected one of `extractive`, `system`, found the text `extractve`
+    did you mean `extractive`?
+
+provider: extractive, sentences: 2, results: 5 => provider: system
+    32:20 answer.provider: the recipe `small` is built here and gives no answer of its own
+    leave `answer` out: systems then answer themselves and the other recipes extract
+
+evidence_recall@5, { => ndcg@5, {
+    33:23 evaluators[1]: there is no evaluator `ndcg`
+    did you mean `nDCG`?
+
+evidence_recall@5, { => nDCG@10, {
+    33:23 evaluators[1]: `nDCG@10` is listed twice
+
+measure: nDCG@10 => measure: nDCG@20
+    36:15 gates[0].measure: `nDCG@20` is not among the evaluators
+    did you mean `nDCG@10`?
+
+query: bm25 => query: bm24
+    36:46 gates[0].query: no query is named `bm24`
+    did you mean `bm25`?
+
+at_most: 1 => recipe: small
+    37:5 gates[1]: missing `at_least` or `at_most`
+
+breaker: 10 => braker: 10
+    38:98 limits.queries: unknown key `braker`
+    did you mean `breaker`?
+
+output: rep => output: rep\noutput: rep
+    40:1 output: duplicate key `output`, first at line 39, column 1
+    keep one of the two
+
+mode: full_text_search\n    name => mode: full_text_search\n\tname
+    26:1 queries[0].mode: not valid YAML: while scanning a plain scalar, found a tab
+    this line is indented with a tab; indent with spaces
+"#;
+
 #[test]
 fn one_fault_is_told_as_one() {
-    for (find, write, line, column, path, message, hint) in [
-        ("name: handbook\nb", "nmae: handbook\nb", 2, 1, "", "unknown key `nmae`", "did you mean `name`?"),
-        ("name: handbook\nb", "b", 2, 1, "", "missing `name`, expected a name", "Name of the evaluation."),
-        ("name: handbook\nb", "name:\nb", 2, 1, "", "missing `name`, expected a name", "Name of the evaluation."),
-        (
-            "name: handbook\nb",
-            "name: a/b\nb",
-            2,
-            7,
-            "name",
-            "expected a name, found the character '/' in it",
-            "names are of",
-        ),
-        (
-            "  adapter: jsonl",
-            "  adapter: josnl",
-            4,
-            12,
-            "benchmark.adapter",
-            "expected one of `jsonl`, `beir`, found the text `josnl`",
-            "did you mean `jsonl`?",
-        ),
-        ("  documents:", "  document:", 5, 3, "benchmark", "unknown key `document`", "did you mean `documents`?"),
-        (
-            "  version: \"1\"",
-            "  version: 1.10",
-            10,
-            12,
-            "benchmark.version",
-            "expected a text, found the number 1.10",
-            "put it in quotes: \"1.10\"",
-        ),
-        (
-            "  sample: 50",
-            "  sample: \"50\"",
-            13,
-            11,
-            "benchmark.sample",
-            "expected a whole number, at least 1, found the text `50`",
-            "remove the quotes",
-        ),
-        (
-            "[howto]",
-            "howto",
-            15,
-            15,
-            "benchmark.categories",
-            "expected a list, found the text `howto`",
-            "write a list, even of one: `[...]`",
-        ),
-        (
-            "sentence, tok",
-            "sentense, tok",
-            20,
-            23,
-            "recipes[0].chunk.splitter",
-            "expected one of `token`, `sentence`, `heading`, found the text `sentense`",
-            "did you mean `sentence`?",
-        ),
-        (
-            "size: 200",
-            "size: 0",
-            20,
-            57,
-            "recipes[0].chunk.size",
-            "expected a whole number from 1 to 1000000, found 0",
-            "",
-        ),
-        (
-            "overlap: 20",
-            "overlap: 200",
-            20,
-            71,
-            "recipes[0].chunk.overlap",
-            "expected less than the size 200, found 200",
-            "a chunk must bring",
-        ),
-        (
-            "stem: true",
-            "stem: yes",
-            21,
-            60,
-            "recipes[0].full_text.stem",
-            "expected `true` or `false`, found the text `yes`",
-            "write `true`",
-        ),
-        (
-            "english",
-            "englisch",
-            21,
-            27,
-            "recipes[0].full_text.language",
-            "expected one of `english`",
-            "did you mean `english`?",
-        ),
-        (
-            "- name: mine",
-            "- name: small",
-            22,
-            11,
-            "recipes[1].name",
-            "two recipes are named `small`",
-            "give one of them another name",
-        ),
-        (
-            "RAG_TOKEN",
-            "RAG_TOKN",
-            23,
-            113,
-            "recipes[1].system.headers.Authorization",
-            "the environment variable `RAG_TOKN` is not set",
-            "set RAG_TOKN",
-        ),
-        (
-            "query\", v",
-            "${RAG_TOKEN}\", v",
-            23,
-            20,
-            "recipes[1].system.http",
-            "`${` is not replaced here",
-            "environment variables are read",
-        ),
-        (
-            "top_k: 10",
-            "top_k: 10001",
-            27,
-            12,
-            "queries[0].top_k",
-            "expected a whole number from 1 to 10000, found 10001",
-            "",
-        ),
-        (
-            "recipes: [small]",
-            "recipes: [smal]",
-            29,
-            15,
-            "queries[0].recipes[0]",
-            "no recipe is named `smal`",
-            "did you mean `small`?",
-        ),
-        (
-            "hybrid\n    recipes: [mine]",
-            "hybrid",
-            30,
-            11,
-            "queries[1].mode",
-            "the recipe `small` has no mode `hybrid`, only `full_text_search`",
-            "name the systems",
-        ),
-        (
-            "hybrid\n    recipes: [mine]",
-            "full_text_search\n    recipes: [small]",
-            22,
-            5,
-            "recipes[1]",
-            "no query asks the recipe `mine`",
-            "add it to",
-        ),
-        (
-            "provider: extractive",
-            "provider: extractve",
-            32,
-            20,
-            "answer.provider",
-            "expected one of `extractive`, `system`, found the text `extractve`",
-            "did you mean `extractive`?",
-        ),
-        (
-            "provider: extractive, sentences: 2, results: 5",
-            "provider: system",
-            32,
-            20,
-            "answer.provider",
-            "the recipe `small` is built here",
-            "leave `answer` out",
-        ),
-        (
-            "evidence_recall@5, {",
-            "ndcg@5, {",
-            33,
-            23,
-            "evaluators[1]",
-            "there is no evaluator `ndcg`",
-            "did you mean `nDCG`?",
-        ),
-        ("evidence_recall@5, {", "nDCG@10, {", 33, 23, "evaluators[1]", "`nDCG@10` is listed twice", ""),
-        (
-            "measure: nDCG@10",
-            "measure: nDCG@20",
-            36,
-            15,
-            "gates[0].measure",
-            "`nDCG@20` is not among the evaluators",
-            "did you mean `nDCG@10`?",
-        ),
-        ("query: bm25", "query: bm24", 36, 46, "gates[0].query", "no query is named `bm24`", "did you mean `bm25`?"),
-        (", at_most: 1", "", 37, 5, "gates[1]", "missing `at_least` or `at_most`", ""),
-        ("breaker: 10", "braker: 10", 38, 97, "limits.queries", "unknown key `braker`", "did you mean `breaker`?"),
-        (
-            "output: rep",
-            "output: rep\noutput: rep",
-            40,
-            1,
-            "output",
-            "duplicate key `output`, first at line 39, column 1",
-            "keep one of the two",
-        ),
-        ("    name: bm25", "\tname: bm25", 26, 2, "queries[0].mode", "not valid YAML: tabs", "indent with spaces"),
-    ] {
-        assert_eq!(EXAMPLE.matches(find).count().min(1), 1, "{find}");
-        let found = faults(&EXAMPLE.replacen(find, write, 1));
-        assert_eq!(found.len(), 1, "{write}: {found:#?}");
-        let fault = &found[0];
-        assert_eq!((fault.0, fault.1, fault.2.as_str()), (line, column, path), "{write}: {}", fault.3);
-        assert!(fault.3.starts_with(message), "{write}: {}", fault.3);
-        assert!(fault.4.starts_with(hint) && fault.4.is_empty() == hint.is_empty(), "{write}: {}", fault.4);
-        assert!(!format!("{found:?}").contains(TOKEN));
+    let mut edits = 0;
+    for edit in EDITS.split("\n\n").map(str::trim) {
+        let (change, expected) = edit.split_once('\n').unwrap();
+        let change = change.replace("\\n", "\n").replace("\\t", "\t");
+        let (find, write) = change.split_once(" => ").unwrap();
+        assert!(EXAMPLE.contains(find), "{find}");
+        let told: Vec<String> = faults(&EXAMPLE.replacen(find, write, 1))
+            .into_iter()
+            .map(|(line, column, path, message, hint)| {
+                let hint = if hint.is_empty() { hint } else { format!("\n{hint}") };
+                format!("{line}:{column} {path}: {message}{hint}")
+            })
+            .collect();
+        let expected: Vec<&str> = expected.lines().map(str::trim).collect();
+        assert_eq!(told, [expected.join("\n")], "{change}");
+        assert!(!told[0].contains(TOKEN));
+        edits += 1;
     }
+    assert_eq!(edits, 31);
 }
 
 #[test]
@@ -398,7 +321,13 @@ fn an_empty_recipe_needs_braces() {
 
 #[test]
 fn a_shared_anchor_is_told_once() {
-    let text = "name: a\nbenchmark: {adapter: beir, path: data}\nrecipes:\n  - {name: x, chunk: &c {size: 0}}\n  - {name: y, chunk: *c}\n";
+    let text = "\
+name: a
+benchmark: {adapter: beir, path: data}
+recipes:
+  - {name: x, chunk: &c {size: 0}}
+  - {name: y, chunk: *c}
+";
     assert_eq!(faults(text).len(), 1);
     assert!(read_example(&text.replace("size: 0", "size: 5")).is_ok());
 }
@@ -413,6 +342,8 @@ fn unreadable_files_have_a_place() {
     std::fs::write(&path, b"name: a\nb: \xc3\xa9\xff").unwrap();
     let told = fault(&path);
     assert_eq!((told.place.line, told.place.column, told.message.as_str()), (Some(2), Some(5), "not UTF-8"));
+    std::fs::write(&path, vec![b'#'; (1 << 20) + 1]).unwrap();
+    assert_eq!(fault(&path).message, "larger than 1048576 bytes");
     std::fs::write(&path, MINIMAL).unwrap();
     let evaluation = read(&path, &environment, &known_evaluator).map_err(|errors| errors.to_string()).unwrap();
     assert_eq!(evaluation.files, [path]);
@@ -423,7 +354,8 @@ fn a_rendering_shows_line_and_caret() {
     let errors = read_example(&MINIMAL.replace("recipe: {}", "recipe: {chnk: {}}")).unwrap_err();
     assert_eq!(
         errors.to_string(),
-        "conf/e.yaml:3:10: recipe: unknown key `chnk`\n  3 | recipe: {chnk: {}}\n    |          ^\n  hint: did you mean `chunk`?"
+        "conf/e.yaml:3:10: recipe: unknown key `chnk`\n  3 | recipe: {chnk: {}}\n    |          ^\n  hint: did \
+         you mean `chunk`?"
     );
 }
 

@@ -1,5 +1,7 @@
 //! The evaluation file as a whole: its elements, and what they must agree on.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use ragstage_stages::aggregate::StatisticsOptions;
@@ -16,12 +18,16 @@ use super::evaluators::{self, CheckEvaluator, EVALUATOR};
 use super::gates::{self, GATE, GateSpec};
 use super::limits::{self, LIMITS, Limits};
 use super::name::NAME;
+use super::node::Value;
 use super::queries::{self, QUERY, QuerySpec, RecipeNames};
 use super::recipe::{self, NAMED_RECIPE, RECIPE, Recipe};
 use super::shape::{Field, Need, Record, Shape, TEXT, Together};
 use super::statistics::{self, STATISTICS};
-use super::tree::{Value, read_tree};
+use super::tree::read_tree;
 use super::view::View;
+
+/// No evaluation file is larger; what is, is data given by mistake.
+const MAX_BYTES: u64 = 1 << 20;
 
 /// What the file accepts.
 pub(super) static EVALUATION: Record = Record {
@@ -55,7 +61,8 @@ pub(super) static EVALUATION: Record = Record {
         },
         Field {
             name: "answer",
-            doc: "How answers are made, or `none`; by default extractive, and by the system itself for systems under test.",
+            doc: "How answers are made, or `none`; by default extractive, and by the system itself for systems under \
+                  test.",
             shape: ANSWER,
             need: Need::Optional,
         },
@@ -126,8 +133,8 @@ pub struct Evaluation {
 
 /// Reads the evaluation file at `path`.
 ///
-/// `environment` gives the variables for `${NAME}` in headers and environments of systems; `check_evaluator` knows which
-/// evaluators there are.
+/// `environment` gives the variables for `${NAME}` in headers and environments of systems; `check_evaluator` knows
+/// which evaluators there are.
 ///
 /// # Errors
 /// Every fault that was found, with its place.
@@ -140,11 +147,17 @@ pub fn read(
         diagnostics: vec![Diagnostic { place, path: String::new(), message, hint: hint.map(str::to_string) }],
         source: String::new(),
     };
-    let bytes = std::fs::read(path).map_err(|error| {
+    let mut bytes = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes));
+    read.map_err(|error| {
         let missing = error.kind() == std::io::ErrorKind::NotFound;
         let hint = missing.then_some("`ragstage init` writes an evaluation file to start from");
         alone(Place::file(path), format!("cannot be read: {error}"), hint)
     })?;
+    if bytes.len() as u64 > MAX_BYTES {
+        let hint = "documents and cases belong into files of their own, which `benchmark` names";
+        return Err(alone(Place::file(path), format!("larger than {MAX_BYTES} bytes"), Some(hint)));
+    }
     let text = String::from_utf8(bytes).map_err(|error| {
         let sound =
             String::from_utf8_lossy(error.as_bytes().get(..error.utf8_error().valid_up_to()).unwrap_or_default());
@@ -199,12 +212,12 @@ fn convert(
 
     let (recipes, places, incomplete) = convert_recipes(view, base, environment, faults);
     let names = RecipeNames { recipes: &recipes, incomplete };
-    let queries_view = view.get("queries");
-    let queries = queries::convert(&queries_view, &names, faults);
-    let queries_incomplete =
-        view.is_faulty("queries") || queries_view.items().is_some_and(|items| items.len() != queries.len());
+    let queries = match view.get("queries") {
+        absent if !absent.is_given() && !view.is_faulty("queries") => queries::default(),
+        given => queries::convert(&given, &names, faults),
+    };
     for (recipe, place) in recipes.iter().zip(&places) {
-        if !queries_incomplete && !queries.iter().any(|query| query.asks(&recipe.name)) {
+        if !queries.incomplete && !queries.list.iter().any(|query| query.asks(&recipe.name)) {
             let message = format!("no query asks the recipe `{}`", recipe.name);
             let hint = "add it to the `recipes` of a query, or remove it".to_string();
             faults.add_hint(place.start(), &place.path, message, hint);
@@ -217,7 +230,6 @@ fn convert(
     let known = gates::Known {
         recipes: &names,
         queries: &queries,
-        queries_incomplete,
         evaluators: evaluators.as_deref(),
         evaluators_incomplete: view.is_faulty("evaluators")
             || evaluators_view.items().is_some_and(|items| items.len() != listed),
@@ -240,7 +252,7 @@ fn convert(
         files: vec![path.to_path_buf()],
         name,
         recipes,
-        queries,
+        queries: queries.list,
         evaluators,
     }
 }
@@ -271,6 +283,7 @@ fn convert_recipes<'a>(
         if recipes.iter().any(|other| other.name == recipe.name) {
             let message = format!("two recipes are named `{}`", recipe.name);
             faults.add_hint(name.start(), &name.path, message, "give one of them another name".to_string());
+            incomplete = true;
             continue;
         }
         recipes.push(recipe);

@@ -115,9 +115,8 @@ mod tests {
         }
         assert_eq!(
             read("stop_words: defualt").unwrap_err(),
-            [
-                "1:13 stop_words: expected one of `default`, `none` or a list, found the text `defualt` [did you mean `default`?]"
-            ]
+            ["1:13 stop_words: expected one of `default`, `none` or a list, found the text `defualt` [did \
+                 you mean `default`?]"]
         );
     }
 

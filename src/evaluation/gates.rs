@@ -6,7 +6,7 @@ use super::check::did_you_mean;
 use super::diagnostic::Faults;
 use super::evaluators::{CheckEvaluator, EVALUATOR_TEXT, check_spec, parse_evaluator, text_of};
 use super::nearest::nearest;
-use super::queries::{QuerySpec, RecipeNames};
+use super::queries::{Queries, RecipeNames};
 use super::shape::{Field, Need, Range, Record, Shape, TEXT, Together};
 use super::view::View;
 
@@ -73,10 +73,8 @@ impl From<&GateSpec> for ragstage_stages::aggregate::GateSpec {
 pub(super) struct Known<'a> {
     /// The recipes.
     pub recipes: &'a RecipeNames<'a>,
-    /// The queries without fault.
-    pub queries: &'a [QuerySpec],
-    /// Whether a query is faulty, so that a name may be right without being known.
-    pub queries_incomplete: bool,
+    /// The queries.
+    pub queries: &'a Queries,
     /// The evaluators; `None` when they are the benchmark's own.
     pub evaluators: Option<&'a [EvaluatorSpec]>,
     /// Whether an evaluator is faulty.
@@ -95,11 +93,11 @@ pub(super) fn convert(
         known.recipes.check(&item.get("recipe"), faults);
         check_query(&item, known, faults);
         let (at_least, at_most) = (item.get("at_least").float(), item.get("at_most").float());
-        if let (Some(least), Some(most)) = (at_least, at_most) {
-            if least > most {
-                let at = item.get("at_most");
-                faults.add(at.start(), &at.path, format!("expected at least {least} (`at_least`), found {most}"));
-            }
+        if let (Some(least), Some(most)) = (at_least, at_most)
+            && least > most
+        {
+            let at = item.get("at_most");
+            faults.add(at.start(), &at.path, format!("expected at least {least} (`at_least`), found {most}"));
         }
         let measure = item.get("measure");
         let Some(spec) = measure.text().and_then(|text| parse_evaluator(text).ok()) else { continue };
@@ -118,27 +116,23 @@ pub(super) fn convert(
 fn check_query(item: &View<'_>, known: &Known<'_>, faults: &mut Faults) {
     let view = item.get("query");
     let Some(name) = view.text() else { return };
-    let names = || known.queries.iter().map(|query| query.name.as_str());
-    match known.queries.iter().find(|query| query.name == name) {
-        Some(query) => {
-            let recipe = item.get("recipe");
-            let asked = recipe.text().is_none_or(|recipe| {
-                query.asks(recipe) || !known.recipes.recipes.iter().any(|known| known.name == recipe)
-            });
-            if !asked {
-                let message =
-                    format!("the query `{name}` does not ask the recipe `{}`", recipe.text().unwrap_or_default());
-                faults.add(view.start(), &view.path, message);
-            }
-        }
-        None if known.queries_incomplete => {}
-        None => {
-            let hint = match nearest(name, names()) {
-                Some(near) => did_you_mean(near),
-                None => format!("the queries are {}", names().collect::<Vec<_>>().join(", ")),
-            };
-            faults.add_hint(view.start(), &view.path, format!("no query is named `{name}`"), hint);
-        }
+    let names = || known.queries.list.iter().map(|query| query.name.as_str());
+    if known.queries.incomplete {
+        return;
+    }
+    let Some(query) = known.queries.list.iter().find(|query| query.name == name) else {
+        let hint = match nearest(name, names()) {
+            Some(near) => did_you_mean(near),
+            None => format!("the queries are {}", names().collect::<Vec<_>>().join(", ")),
+        };
+        faults.add_hint(view.start(), &view.path, format!("no query is named `{name}`"), hint);
+        return;
+    };
+    let recipe = item.get("recipe");
+    let recipe = known.recipes.recipes.iter().find(|known| recipe.text() == Some(&known.name));
+    if let Some(recipe) = recipe.filter(|recipe| !query.asks(&recipe.name)) {
+        let message = format!("the query `{name}` does not ask the recipe `{}`", recipe.name);
+        faults.add(view.start(), &view.path, message);
     }
 }
 
@@ -167,6 +161,7 @@ fn check_measure(
 
 #[cfg(test)]
 mod tests {
+    use super::super::queries::QuerySpec;
     use super::super::recipe::{Recipe, RecipeKind};
     use super::super::view::tests::checked;
     use super::*;
@@ -184,15 +179,10 @@ mod tests {
             options: Default::default(),
             recipes,
         };
-        let queries = [query("bm25", None), query("deep", Some(vec!["large".to_string()]))];
+        let list = vec![query("bm25", None), query("deep", Some(vec!["large".to_string()]))];
+        let queries = Queries { list, incomplete: false };
         let names = RecipeNames { recipes: &recipes, incomplete: false };
-        let known = Known {
-            recipes: &names,
-            queries: &queries,
-            queries_incomplete: false,
-            evaluators,
-            evaluators_incomplete: false,
-        };
+        let known = Known { recipes: &names, queries: &queries, evaluators, evaluators_incomplete: false };
         let check = |spec: &EvaluatorSpec| match spec.name.as_str() {
             "nDCG" => Ok(()),
             name => Err((format!("unknown evaluator `{name}`"), None)),
@@ -229,7 +219,7 @@ mod tests {
             ),
             (
                 "[{measure: nDCG@10, query: dense, at_most: 1}]",
-                "1:28 [0].query: no query is named `dense` [did you mean `deep`?]",
+                "1:28 [0].query: no query is named `dense` [the queries are bm25, deep]",
             ),
             (
                 "[{measure: nDCG@10, query: deep, recipe: small, at_most: 1}]",

@@ -141,7 +141,8 @@ mod tests {
 
     #[test]
     fn every_limit_is_read() {
-        let text = "{jobs: 2, queries: {concurrency: 1, requests_per_minute: 600, timeout_s: 0.5, retries: 0, breaker: 0}, keep_going: false}";
+        let text = "{jobs: 2, queries: {concurrency: 1, requests_per_minute: 600, timeout_s: 0.5, retries: 0, \
+         breaker: 0}, keep_going: false}";
         let queries =
             PoolLimits { concurrency: 1, requests_per_minute: Some(600), timeout_s: 0.5, retries: 0, breaker: 0 };
         assert_eq!(read(text).unwrap(), Limits { jobs: Some(2), queries, keep_going: false });
@@ -150,11 +151,11 @@ mod tests {
     #[test]
     fn limits_have_bounds() {
         assert_eq!(
-            read("{jobs: 0, queries: {timeout_s: 0, retry: 3}}").unwrap_err(),
+            read("{jobs: 0, queries: {timeout_s: 0, retrys: 3}}").unwrap_err(),
             [
                 "1:8 jobs: expected a whole number from 1 to 1024, found 0",
                 "1:32 queries.timeout_s: expected a number above 0 and at most 86400, found 0",
-                "1:35 queries: unknown key `retry` [did you mean `retries`?]",
+                "1:35 queries: unknown key `retrys` [did you mean `retries`?]",
             ]
         );
     }

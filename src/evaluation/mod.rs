@@ -1,7 +1,7 @@
 //! The evaluation file: one benchmark, recipes, queries, evaluators, statistics and gates, as YAML or JSON.
 //!
-//! A file becomes an [`Evaluation`] in three steps: [`tree`] reads the text into nodes that know their place, [`check`]
-//! walks them against the [`shape`] of each element, and each element turns its node into its struct. Every step collects
+//! A file becomes an [`Evaluation`] in three steps: `tree` reads the text into nodes that know their place, `check`
+//! walks them against the `shape` of each element, and each element turns its node into its struct. Every step collects
 //! all faults; [`read`] gives either an evaluation or every [`Diagnostic`]. The same shapes print the JSON Schema
 //! ([`json_schema`]), so that what an editor accepts cannot drift from what [`read`] accepts.
 
@@ -17,14 +17,17 @@ mod gates;
 mod limits;
 mod name;
 mod nearest;
+mod node;
 mod parse;
 mod queries;
 mod recipe;
+mod scalar;
 mod schema;
 mod secrets;
 mod shape;
 mod starter;
 mod statistics;
+mod syntax;
 mod system;
 mod tree;
 mod view;

@@ -7,7 +7,8 @@ const MAX_CHARS: usize = 80;
 /// A name.
 pub(super) const NAME: Shape = Shape::Text(&TextRule {
     expected: "a name",
-    pattern: Some(r"^[\p{L}\p{N}](?:[\p{L}\p{M}\p{N} _.-]{0,78}[\p{L}\p{M}\p{N}_.-])?$"),
+    // Without `\p` classes, which few validators know: other alphabets pass here and are checked by the reader.
+    pattern: Some(r"^[^\s!-/:-@\[-`{-~](?:(?:[^\s!-,/:-@\[-^`{-~]| ){0,78}[^\s!-,/:-@\[-^`{-~])?$"),
     refuse: refuse_name,
 });
 

@@ -88,56 +88,81 @@ pub(super) struct RecipeNames<'a> {
 }
 
 impl RecipeNames<'_> {
-    /// Reports the name at `view` unless a recipe has it.
-    pub(super) fn check(&self, view: &View<'_>, faults: &mut Faults) {
-        let Some(name) = view.text() else { return };
+    /// Whether a recipe has the name at `view`; reports the name if none can have it.
+    pub(super) fn check(&self, view: &View<'_>, faults: &mut Faults) -> bool {
+        let Some(name) = view.text() else { return false };
         let names = || self.recipes.iter().map(|recipe| recipe.name.as_str());
-        if self.incomplete || names().any(|known| known == name) {
-            return;
+        if names().any(|known| known == name) {
+            return true;
+        }
+        if self.incomplete {
+            return false;
         }
         let hint = match nearest(name, names()) {
             Some(near) => did_you_mean(near),
             None => format!("the recipes are {}", names().collect::<Vec<_>>().join(", ")),
         };
         faults.add_hint(view.start(), &view.path, format!("no recipe is named `{name}`"), hint);
+        false
     }
 }
 
-/// The queries that a checked list stands for; one full-text search when it is absent.
-pub(super) fn convert(view: &View<'_>, names: &RecipeNames<'_>, faults: &mut Faults) -> Vec<QuerySpec> {
-    let mut queries: Vec<QuerySpec> = Vec::new();
-    let Some(items) = view.items() else {
-        let mode = FULL_TEXT_SEARCH.to_string();
-        let options = Json::new();
-        return vec![QuerySpec { name: mode.clone(), mode, top_k: DEFAULT_TOP_K, options, recipes: None }];
-    };
+/// The queries as far as they are known.
+pub(super) struct Queries {
+    /// The queries with a name.
+    pub list: Vec<QuerySpec>,
+    /// Whether a fault hides a query, or what one asks.
+    pub incomplete: bool,
+}
+
+/// The queries when the file says nothing: one full-text search.
+pub(super) fn default() -> Queries {
+    let mode = FULL_TEXT_SEARCH.to_string();
+    let options = Json::new();
+    let query = QuerySpec { name: mode.clone(), mode, top_k: DEFAULT_TOP_K, options, recipes: None };
+    Queries { list: vec![query], incomplete: false }
+}
+
+/// The queries that a checked list stands for.
+pub(super) fn convert(view: &View<'_>, names: &RecipeNames<'_>, faults: &mut Faults) -> Queries {
+    let mut queries = Queries { list: Vec::new(), incomplete: !view.is_given() };
+    let Some(items) = view.items() else { return queries };
     for item in items {
         let mode = item.get("mode");
         let name = item.get("name");
-        let Some(query) = convert_one(&item, names, faults) else { continue };
+        let Some(query) = convert_one(&item, names, &mut queries.incomplete, faults) else {
+            queries.incomplete = true;
+            continue;
+        };
         let at = if name.is_given() { &name } else { &mode };
         if !name.is_given() && refuse_name(&query.name).is_some() {
             let message = format!("the mode `{}` cannot be a name as well", query.mode);
             faults.add_hint(mode.start(), &mode.path, message, "give this query a `name`".to_string());
         }
-        if queries.iter().any(|other| other.name == query.name) {
+        if queries.list.iter().any(|other| other.name == query.name) {
             let message = format!("two queries are named `{}`", query.name);
             faults.add_hint(at.start(), &at.path, message, "give one of them another `name`".to_string());
+            queries.incomplete = true;
             continue;
         }
         check_mode(&query, &mode, names, faults);
-        queries.push(query);
+        queries.list.push(query);
     }
     queries
 }
 
-fn convert_one(view: &View<'_>, names: &RecipeNames<'_>, faults: &mut Faults) -> Option<QuerySpec> {
+fn convert_one(
+    view: &View<'_>,
+    names: &RecipeNames<'_>,
+    incomplete: &mut bool,
+    faults: &mut Faults,
+) -> Option<QuerySpec> {
     let recipes = view.get("recipes");
     for item in recipes.items().unwrap_or_default() {
-        names.check(&item, faults);
+        *incomplete |= !names.check(&item, faults);
     }
     let mode = view.get("mode").text()?.to_string();
-    if view.is_faulty("name") {
+    if view.is_faulty("name") || view.is_faulty("recipes") {
         return None;
     }
     Some(QuerySpec {
@@ -189,7 +214,7 @@ mod tests {
         let recipes = recipes();
         const LIST: Shape = Shape::List { of: &Shape::Record(&QUERY), least: 1 };
         let names = RecipeNames { recipes: &recipes, incomplete: false };
-        checked(text, &LIST, |view, faults| convert(view, &names, faults))
+        checked(text, &LIST, |view, faults| convert(view, &names, faults).list)
     }
 
     #[test]
@@ -208,11 +233,13 @@ mod tests {
         for (text, expected) in [
             (
                 "[{mode: fulltext_search}]",
-                "1:9 [0].mode: the recipe `small` has no mode `fulltext_search`, only `full_text_search` [did you mean `full_text_search`?]",
+                "1:9 [0].mode: the recipe `small` has no mode `fulltext_search`, only `full_text_search` [did \
+                 you mean `full_text_search`?]",
             ),
             (
                 "[{mode: hybrid}]",
-                "1:9 [0].mode: the recipe `small` has no mode `hybrid`, only `full_text_search` [name the systems that have this mode with `recipes`]",
+                "1:9 [0].mode: the recipe `small` has no mode `hybrid`, only `full_text_search` [name the \
+                 systems that have this mode with `recipes`]",
             ),
             (
                 "[{mode: full_text_search, recipes: [smal]}]",

@@ -4,7 +4,7 @@
 
 use super::check::{describe, join};
 use super::diagnostic::Faults;
-use super::tree::{Node, Value};
+use super::node::{Node, Value};
 use super::view::View;
 
 /// How a placeholder begins.

@@ -2,7 +2,7 @@
 //!
 //! A shape is data: [`super::check`] holds a file against it, [`super::schema`] prints it.
 
-use super::tree::{Node, Value};
+use super::node::{Node, Value};
 
 /// What a value must be.
 #[derive(Debug, Clone, Copy)]
@@ -178,13 +178,6 @@ pub(super) struct Tagged {
     pub variants: &'static [(&'static str, &'static Record)],
     /// Keys that every variant has.
     pub shared: &'static [Field],
-}
-
-impl Record {
-    /// The names of the keys.
-    pub(super) fn names(&self) -> impl Iterator<Item = &'static str> {
-        self.fields.iter().map(|field| field.name)
-    }
 }
 
 impl Shape {

@@ -34,7 +34,8 @@ pub(super) static SYSTEM: Record = Record {
         },
         Field {
             name: "command",
-            doc: "Program and arguments of a process that reads and writes one JSON object per line; it runs in the folder of the evaluation file.",
+            doc: "Program and arguments of a process that reads and writes one JSON object per line; \
+                  it runs in the folder of the evaluation file.",
             shape: Shape::List { of: &TEXT, least: 1 },
             need: Need::Optional,
         },
@@ -46,13 +47,15 @@ pub(super) static SYSTEM: Record = Record {
         },
         Field {
             name: "version",
-            doc: "What you call this state of the system. Change it when the system changes: its cached responses are kept per version.",
+            doc: "What you call this state of the system. Change it when the system changes: \
+                  its cached responses are kept per version.",
             shape: TEXT,
             need: Need::Required,
         },
         Field {
             name: "files",
-            doc: "Files that the answers depend on (code, configuration), relative to the evaluation file; a changed file asks again.",
+            doc: "Files that the answers depend on (code, configuration), relative to the evaluation \
+                  file; a changed file asks again.",
             shape: Shape::List { of: &TEXT, least: 0 },
             need: Need::Default("[]"),
         },
@@ -188,7 +191,8 @@ mod tests {
     #[test]
     fn a_url_with_headers() {
         let system = read(
-            "{http: 'http://localhost:8080/query', version: '2', files: [rag.py], headers: {Authorization: 'Bearer ${RAG_TOKEN}'}}",
+            "{http: 'http://localhost:8080/query', version: '2', files: [rag.py], headers: {Authorization: \
+             'Bearer ${RAG_TOKEN}'}}",
         )
         .unwrap();
         assert_eq!(system.files, [PathBuf::from("folder/rag.py")]);
@@ -219,11 +223,13 @@ mod tests {
         for (text, expected) in [
             (
                 "{http: 'http://a', version: '1', headers: {A: '${NOT_SET}'}}",
-                "1:48 headers.A: the environment variable `NOT_SET` is not set [set NOT_SET in the environment that ragstage is started in]",
+                "1:47 headers.A: the environment variable `NOT_SET` is not set [set NOT_SET in the environment \
+                 that ragstage is started in]",
             ),
             (
                 "{http: 'http://a', version: '1', headers: {A: '${BROKEN}'}}",
-                "1:48 headers.A: the value of this header holds a line break or a character that is not ASCII [a variable read from a file often ends in a line break]",
+                "1:47 headers.A: the value of this header holds a line break or a character that is not ASCII \
+                 [a variable read from a file often ends in a line break]",
             ),
             (
                 "{http: 'http://a', version: '1', headers: {'A b': x}}",
@@ -236,11 +242,13 @@ mod tests {
             ),
             (
                 "{http: 'http://me:s3cr3t-t0ken@a', version: '1'}",
-                "1:8 http: a user name or password in the URL [send it as a header: `headers: {Authorization: \"Bearer ${NAME}\"}`]",
+                "1:8 http: a user name or password in the URL [send it as a header: `headers: {Authorization: \
+                 \"Bearer ${NAME}\"}`]",
             ),
             (
                 "{http: 'http://a/${RAG_TOKEN}', version: '1'}",
-                "1:8 http: `${` is not replaced here [environment variables are read in the values of `system.headers` and `system.environment` only]",
+                "1:8 http: `${` is not replaced here [environment variables are read in the values of \
+                 `system.headers` and `system.environment` only]",
             ),
             (
                 "{http: 'http://a', version: '1', environment: {A: b}}",
@@ -258,7 +266,8 @@ mod tests {
             ),
             (
                 "{http: 'localhost:80', version: '1'}",
-                "1:8 http: expected a URL that begins with http:// or https:// [for example http://localhost:8080/query]",
+                "1:8 http: expected a URL that begins with http:// or https:// [for example \
+                 http://localhost:8080/query]",
             ),
         ] {
             let faults = read(text).unwrap_err();

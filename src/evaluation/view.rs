@@ -4,7 +4,7 @@ use ragstage_stages::artifact::Json;
 use serde::de::DeserializeOwned;
 
 use super::check::join;
-use super::tree::{Entry, Node, Position, Value};
+use super::node::{Entry, Node, Position, Value};
 
 /// A node with its path; or the place where one is absent.
 #[derive(Clone)]
