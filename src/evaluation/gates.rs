@@ -1,10 +1,10 @@
 //! `gates`: bounds that a measured value must keep.
 
-use ragstage_stages::score::EvaluatorSpec;
+use ragstage_stages::score::{EvaluatorSpec, evaluator};
 
 use super::check::did_you_mean;
 use super::diagnostic::Faults;
-use super::evaluators::{CheckEvaluator, EVALUATOR_TEXT, check_spec, parse_evaluator, text_of};
+use super::evaluators::{CheckEvaluator, EVALUATOR_TEXT, check_spec};
 use super::nearest::nearest;
 use super::queries::{Queries, RecipeNames};
 use super::shape::{Field, Need, Range, Record, Shape, TEXT, Together};
@@ -58,9 +58,11 @@ pub struct GateSpec {
 
 impl From<&GateSpec> for ragstage_stages::aggregate::GateSpec {
     fn from(gate: &GateSpec) -> Self {
+        // Summaries go by canonical names: an alias such as `beir_ndcg@10` means the measure that it spells out.
+        let canonical = EvaluatorSpec::parse(&gate.measure).ok().and_then(|spec| evaluator(&spec).ok());
         ragstage_stages::aggregate::GateSpec {
             name: None,
-            measure: gate.measure.clone(),
+            measure: canonical.map_or_else(|| gate.measure.clone(), |evaluator| evaluator.name()),
             recipe: gate.recipe.clone(),
             query: gate.query.clone(),
             at_least: gate.at_least,
@@ -100,10 +102,10 @@ pub(super) fn convert(
             faults.add(at.start(), &at.path, format!("expected at least {least} (`at_least`), found {most}"));
         }
         let measure = item.get("measure");
-        let Some(spec) = measure.text().and_then(|text| parse_evaluator(text).ok()) else { continue };
+        let Some(spec) = measure.text().and_then(|text| EvaluatorSpec::parse(text).ok()) else { continue };
         check_measure(&spec, &measure, known, check, faults);
         gates.push(GateSpec {
-            measure: text_of(&spec),
+            measure: spec.to_string(),
             recipe: item.get("recipe").text().map(str::to_string),
             query: item.get("query").text().map(str::to_string),
             at_least,
@@ -150,8 +152,8 @@ fn check_measure(
     if evaluators.contains(spec) || known.evaluators_incomplete {
         return;
     }
-    let texts: Vec<String> = evaluators.iter().map(text_of).collect();
-    let text = text_of(spec);
+    let texts: Vec<String> = evaluators.iter().map(ToString::to_string).collect();
+    let text = spec.to_string();
     let hint = match nearest(&text, texts.iter().map(String::as_str)) {
         Some(near) => did_you_mean(near),
         None => format!("add it to `evaluators`, which are {}", texts.join(", ")),
@@ -192,7 +194,7 @@ mod tests {
 
     #[test]
     fn a_gate_is_read() {
-        let evaluators = [parse_evaluator("P(rel=2)@5").unwrap()];
+        let evaluators = [EvaluatorSpec::parse("P(rel=2)@5").unwrap()];
         let gates = read("[{measure: 'P( rel = 2 )@5', recipe: small, query: bm25, at_least: 0.6}]", Some(&evaluators))
             .unwrap();
         let gate = GateSpec {
@@ -207,7 +209,7 @@ mod tests {
 
     #[test]
     fn dangling_names_and_empty_bounds_are_reported() {
-        let evaluators = [parse_evaluator("nDCG@10").unwrap()];
+        let evaluators = [EvaluatorSpec::parse("nDCG@10").unwrap()];
         for (text, expected) in [
             (
                 "[{measure: nDCG@5, at_most: 1}]",

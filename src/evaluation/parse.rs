@@ -2,7 +2,7 @@
 
 use ragstage_stages::materialize::ParseOptions;
 
-use super::shape::{Field, Need, Record, TEXT};
+use super::shape::{Field, Need, Record, Refusal, Shape, TextRule};
 use super::view::View;
 
 /// What `parse` accepts.
@@ -12,10 +12,22 @@ pub(super) static PARSE: Record = Record {
     fields: &[Field {
         name: "encoding",
         doc: "Encoding of text documents, a WHATWG label such as `utf-8` or `windows-1252`; detected by default.",
-        shape: TEXT,
+        shape: Shape::Text(&ENCODING),
         need: Need::Optional,
     }],
     together: &[],
+};
+
+static ENCODING: TextRule = TextRule {
+    expected: "a WHATWG encoding label",
+    pattern: None,
+    refuse: |text| {
+        let options = ParseOptions { encoding: Some(text.to_string()) };
+        options.forced_encoding().err().map(|why| Refusal {
+            message: why.to_string(),
+            hint: Some("the Encoding Standard lists the labels, e.g. `utf-8`, `windows-1252`, `gb18030`".to_string()),
+        })
+    },
 };
 
 /// The options that a checked `parse` stands for.
@@ -25,7 +37,6 @@ pub(super) fn convert(view: &View<'_>) -> ParseOptions {
 
 #[cfg(test)]
 mod tests {
-    use super::super::shape::Shape;
     use super::super::view::tests::checked;
     use super::*;
 

@@ -1,5 +1,7 @@
 //! How questions are asked and answered: what an evaluation file says under `queries`, `answer` and `recipe.system`.
 
+use std::fmt;
+
 use ragstage_cache::{Digest, KeyVisitor, Walk};
 use serde::{Deserialize, Serialize};
 
@@ -52,8 +54,8 @@ impl Walk for AnswerOptions {
     }
 }
 
-/// How a system under test is reached. Nothing of it is in a key.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// How a system under test is reached. Nothing of it is in a key, and its values are in no `Debug` text.
+#[derive(Clone, PartialEq, Eq)]
 pub enum Transport {
     /// `POST` of one JSON object per query.
     Http {
@@ -71,6 +73,25 @@ pub enum Transport {
         /// Added to its environment; values may be secrets.
         environment: Vec<(String, String)>,
     },
+}
+
+impl fmt::Debug for Transport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fn names(pairs: &[(String, String)]) -> Vec<&str> {
+            pairs.iter().map(|(name, _)| name.as_str()).collect()
+        }
+        match self {
+            Transport::Http { url, headers } => {
+                f.debug_struct("Http").field("url", url).field("headers", &names(headers)).finish()
+            }
+            Transport::Command { command, directory, environment } => f
+                .debug_struct("Command")
+                .field("command", command)
+                .field("directory", directory)
+                .field("environment", &names(environment))
+                .finish(),
+        }
+    }
 }
 
 /// A system under test: somebody's own RAG service, asked instead of a knowledge base that we build.
@@ -97,5 +118,22 @@ impl Walk for SystemSpec {
         }
         v.end();
         v.end();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_in_no_debug_text() {
+        let secret = || vec![("Authorization".to_string(), "Bearer s3cret".to_string())];
+        for transport in [
+            Transport::Http { url: "http://localhost/".to_string(), headers: secret() },
+            Transport::Command { command: vec!["rag".to_string()], directory: "/".into(), environment: secret() },
+        ] {
+            let shown = format!("{transport:?}");
+            assert!(shown.contains("Authorization") && !shown.contains("s3cret"), "{shown}");
+        }
     }
 }
