@@ -19,18 +19,20 @@ struct State {
 /// Draws bars on stderr.
 pub struct Bars {
     all: MultiProgress,
-    style: ProgressStyle,
+    going: ProgressStyle,
+    ended: ProgressStyle,
     state: Mutex<State>,
 }
 
 impl Bars {
     /// Bars from now on.
     pub fn new() -> Self {
-        let style = ProgressStyle::with_template("{prefix:<16} {bar:30} {pos}/{len} {msg} {elapsed} (eta {eta})")
-            .unwrap_or_else(|_| ProgressStyle::default_bar());
+        let style =
+            |template: &str| ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
         Bars {
             all: MultiProgress::new(),
-            style,
+            going: style("{prefix:<16} {bar:30} {pos}/{len} {msg} {elapsed} (eta {eta})"),
+            ended: style("{prefix:<16} {bar:30} {pos}/{len} {msg}"),
             state: Mutex::new(State { tally: Tally::default(), notices: Notices::default(), bars: BTreeMap::new() }),
         }
     }
@@ -59,6 +61,8 @@ impl EventSink for Bars {
             Event::RunFinished { .. } => {
                 for (step, bar) in &state.bars {
                     let words = state.tally.steps.get(step).map(|count| count.words()).unwrap_or_default();
+                    // Each bar's own clock has gone on since its last row; it would only mislead.
+                    bar.set_style(self.ended.clone());
                     bar.finish_with_message(words);
                 }
                 return;
@@ -68,7 +72,7 @@ impl EventSink for Bars {
         let Some(count) = state.tally.steps.get(&step).copied() else { return };
         let bar = state.bars.entry(step).or_insert_with(|| {
             let bar = self.all.add(ProgressBar::new(0));
-            bar.set_style(self.style.clone());
+            bar.set_style(self.going.clone());
             bar.set_prefix(step.name());
             bar
         });
