@@ -387,3 +387,23 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn two_systems_may_not_share_their_responses_by_name() {
+    let read = |second: &str| {
+        let text = format!(
+            "name: a\nbenchmark: {{adapter: beir, path: data}}\nrecipes:\n\
+             - {{name: one, system: {{http: 'http://one/', version: '1', name: rag}}}}\n\
+             - {{name: two, system: {{{second}, version: '1', name: rag}}}}\n\
+             queries: [{{mode: any}}]\n"
+        );
+        read_text(Path::new("e.yaml"), &text, &environment, &|_| Ok(())).map_err(|errors| {
+            errors.diagnostics.iter().map(|fault| format!("{}: {}", fault.place, fault.message)).collect::<Vec<_>>()
+        })
+    };
+    assert!(read("http: 'http://one/'").is_ok());
+    assert_eq!(
+        read("http: 'http://two/'").expect_err("two places, one name"),
+        ["e.yaml:5:22: the same system as that of `one`, reached in another way"]
+    );
+}

@@ -20,7 +20,7 @@ use super::limits::{self, LIMITS, Limits};
 use super::name::NAME;
 use super::node::Value;
 use super::queries::{self, QUERY, QuerySpec, RecipeNames};
-use super::recipe::{self, NAMED_RECIPE, RECIPE, Recipe};
+use super::recipe::{self, NAMED_RECIPE, RECIPE, Recipe, RecipeKind};
 use super::shape::{Field, Need, Record, Shape, TEXT, Together};
 use super::statistics::{self, STATISTICS};
 use super::tree::read_tree;
@@ -286,8 +286,30 @@ fn convert_recipes<'a>(
             incomplete = true;
             continue;
         }
+        if let Some(twin) = recipes.iter().find(|other| answers_for(other, &recipe)) {
+            let system = item.get("system");
+            let message = format!("the same system as that of `{}`, reached in another way", twin.name);
+            let hint =
+                "give different systems different `name`s or `version`s: responses are kept by these, not by URL";
+            faults.add_hint(system.start(), &system.path, message, hint.to_string());
+        }
         recipes.push(recipe);
         places.push(item);
     }
     (recipes, places, incomplete)
+}
+
+/// Whether two recipes' systems would share responses although they are reached in different ways.
+fn answers_for(one: &Recipe, other: &Recipe) -> bool {
+    let identity = |recipe: &Recipe| match &recipe.kind {
+        RecipeKind::System(system) => {
+            let name = system.name.clone().unwrap_or_else(|| recipe.name.clone());
+            Some((name, system.version.clone(), system.files.clone(), system.transport.clone()))
+        }
+        RecipeKind::Built { .. } => None,
+    };
+    match (identity(one), identity(other)) {
+        (Some((a, b, c, way)), Some((d, e, f, other_way))) => (a, b, c) == (d, e, f) && way != other_way,
+        _ => false,
+    }
 }

@@ -206,7 +206,7 @@ mod tests {
             RecipeKind::Built { parse: Default::default(), chunk: Default::default(), full_text: Default::default() };
         let transport =
             Transport::Command { command: vec!["x".into()], directory: PathBuf::from("."), environment: vec![] };
-        let system = RecipeKind::System(SystemConfig { version: "1".into(), files: vec![], transport });
+        let system = RecipeKind::System(SystemConfig { name: None, version: "1".into(), files: vec![], transport });
         vec![Recipe { name: "small".into(), kind: built }, Recipe { name: "mine".into(), kind: system }]
     }
 

@@ -1,6 +1,5 @@
 //! `recipe.system`: somebody's own RAG service, asked instead of a knowledge base that we build.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 use ragstage_stages::query::Transport;
@@ -46,6 +45,13 @@ pub(super) static SYSTEM: Record = Record {
             need: Need::Optional,
         },
         Field {
+            name: "name",
+            doc: "What the system is called; the recipe's name by default. Cached responses go by it, so two systems \
+                  need two names, and a renamed recipe keeps its responses if this stays.",
+            shape: TEXT,
+            need: Need::Optional,
+        },
+        Field {
             name: "version",
             doc: "What you call this state of the system. Change it when the system changes: \
                   its cached responses are kept per version.",
@@ -68,30 +74,16 @@ pub(super) static SYSTEM: Record = Record {
 };
 
 /// A system under test as the evaluation file describes it.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SystemConfig {
+    /// What the system is called, where that is not the recipe's name.
+    pub name: Option<String>,
     /// What its owner calls this state of it.
     pub version: String,
     /// Files that its answers depend on.
     pub files: Vec<PathBuf>,
     /// How it is reached, with secrets in it.
     pub transport: Transport,
-}
-
-/// Shows names of headers and variables, never their values.
-impl fmt::Debug for SystemConfig {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names = |pairs: &[(String, String)]| pairs.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
-        let mut out = f.debug_struct("SystemConfig");
-        out.field("version", &self.version).field("files", &self.files);
-        match &self.transport {
-            Transport::Http { url, headers } => out.field("http", url).field("headers", &names(headers)),
-            Transport::Command { command, directory, environment } => {
-                out.field("command", command).field("directory", directory).field("environment", &names(environment))
-            }
-        };
-        out.finish()
-    }
 }
 
 /// The system that a checked `system` stands for; `base` is the folder of the evaluation file.
@@ -120,6 +112,7 @@ pub(super) fn convert(
     };
     let files = view.get("files").texts().unwrap_or_default();
     SystemConfig {
+        name: view.get("name").text().map(str::to_string),
         version: view.get("version").text().unwrap_or_default().to_string(),
         files: files.iter().map(|file| base.join(file)).collect(),
         transport,

@@ -193,7 +193,12 @@ impl GraphBuilder<'_> {
             }
         }
         if errors.is_empty() {
-            Ok(SystemSpec { version: config.version.clone(), files, transport: config.transport.clone() })
+            Ok(SystemSpec {
+                name: config.name.clone().unwrap_or_else(|| recipe.name.clone()),
+                version: config.version.clone(),
+                files,
+                transport: config.transport.clone(),
+            })
         } else {
             Err(errors)
         }
@@ -435,7 +440,8 @@ fn recipe_manifest(recipe: &Recipe, system: Option<&SystemSpec>) -> serde_json::
             let files: Vec<(&String, String)> = system
                 .map(|system| system.files.iter().map(|(name, digest)| (name, Digest::hex(digest))).collect())
                 .unwrap_or_default();
-            serde_json::json!({"system": {"version": config.version, "files": files}})
+            let name = config.name.as_ref().unwrap_or(&recipe.name);
+            serde_json::json!({"system": {"name": name, "version": config.version, "files": files}})
         }
     }
 }

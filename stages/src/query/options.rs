@@ -97,6 +97,8 @@ impl fmt::Debug for Transport {
 /// A system under test: somebody's own RAG service, asked instead of a knowledge base that we build.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SystemSpec {
+    /// Which system it is; in the key, since URLs are not.
+    pub name: String,
     /// What its owner calls this state of it; in the key.
     pub version: String,
     /// Digests of files that its answers depend on (its code, its configuration); in the key.
@@ -108,6 +110,7 @@ pub struct SystemSpec {
 impl Walk for SystemSpec {
     fn walk(&self, v: &mut dyn KeyVisitor) {
         v.begin_record("system", "system");
+        v.text("name", &self.name);
         v.text("version", &self.version);
         v.begin_list("files", self.files.len());
         for (name, digest) in &self.files {

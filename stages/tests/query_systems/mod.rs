@@ -23,7 +23,7 @@ fn options() -> Json {
 
 fn retrieve(memory: &Memory, transport: Transport, cases: &[(&str, &str)]) -> Retrieve {
     let (queries, unit) = queries(cases);
-    let system = SystemSpec { version: "v1".to_string(), files: Vec::new(), transport };
+    let system = SystemSpec { name: "rag".to_string(), version: "v1".to_string(), files: Vec::new(), transport };
     let documents_digest = unit.documents_digest;
     let mode = ModeSpec::System { system, mode: "hybrid".to_string(), options: options(), documents_digest };
     Retrieve { mode, queries: memory.put_artifact(&queries), unit, top_k: 3, salt: 0 }
@@ -50,8 +50,9 @@ fn how_a_system_is_reached_is_in_no_key() {
     assert_eq!(key_of(&retrieve(&memory, at("http://two/", "b"), &[("q1", "When?")])), key);
     let ModeSpec::System { system, mode, options, documents_digest } = base.mode.clone() else { panic!("system") };
     let with = |mode| key_of(&Retrieve { mode, ..base.clone() });
-    let (name, digest) = (mode, documents_digest);
+    let digest = documents_digest;
     let other = SystemSpec { version: "v2".to_string(), ..system.clone() };
+    let renamed = SystemSpec { name: "another".to_string(), ..system.clone() };
     let files = SystemSpec { files: vec![("app.py".to_string(), Digest::of(b"code"))], ..system.clone() };
     let spec = |system: &SystemSpec, mode: &str, options: &Json, documents_digest| ModeSpec::System {
         system: system.clone(),
@@ -59,10 +60,11 @@ fn how_a_system_is_reached_is_in_no_key() {
         options: options.clone(),
         documents_digest,
     };
-    assert_eq!(with(spec(&system, &name, &options, digest)), key);
-    assert_ne!(with(spec(&other, &name, &options, digest)), key);
-    assert_ne!(with(spec(&files, &name, &options, digest)), key);
+    assert_eq!(with(spec(&system, &mode, &options, digest)), key);
+    assert_ne!(with(spec(&other, &mode, &options, digest)), key);
+    assert_ne!(with(spec(&renamed, &mode, &options, digest)), key);
+    assert_ne!(with(spec(&files, &mode, &options, digest)), key);
     assert_ne!(with(spec(&system, "vector", &options, digest)), key);
-    assert_ne!(with(spec(&system, &name, &Json::new(), digest)), key);
-    assert_ne!(with(spec(&system, &name, &options, Digest::of(b"other documents"))), key);
+    assert_ne!(with(spec(&system, &mode, &Json::new(), digest)), key);
+    assert_ne!(with(spec(&system, &mode, &options, Digest::of(b"other documents"))), key);
 }
