@@ -404,6 +404,6 @@ fn two_systems_may_not_share_their_responses_by_name() {
     assert!(read("http: 'http://one/'").is_ok());
     assert_eq!(
         read("http: 'http://two/'").expect_err("two places, one name"),
-        ["e.yaml:5:22: the same system as that of `one`, reached in another way"]
+        ["e.yaml:5:23: the same system as that of `one`, reached in another way"]
     );
 }

@@ -149,7 +149,7 @@ fn what_cannot_be_parsed_fails_alone() {
     };
     let action = materialize(&context, &documents, None);
     let (produced, parsed, _) = context.run::<ParsedDocuments>(&action);
-    assert_eq!(produced.failed, 5);
+    assert_eq!(produced.rejected, 5);
     let digest = Digest::of(b"bytes that are gone");
     let errors: Vec<Option<&str>> = parsed.rows.iter().map(|row| row.error.as_deref()).collect();
     assert_eq!(
@@ -186,7 +186,7 @@ fn an_unknown_encoding_is_named() {
     let options = ParseOptions { encoding: Some("utf-9".to_string()) };
     let action = Materialize { options, ..materialize(&context, &corpus(), Some(&[0])) };
     let (produced, parsed, _) = context.run::<ParsedDocuments>(&action);
-    assert_eq!(produced.failed, 1);
+    assert_eq!(produced.rejected, 1);
     assert_eq!(
         parsed.rows[0].error.as_deref(),
         Some("expected an encoding label such as utf-8, windows-1252 or gb18030, found \"utf-9\"")

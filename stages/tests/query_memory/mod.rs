@@ -43,7 +43,7 @@ impl Memory {
 
     /// Runs an action; its outputs by name, with how many rows failed.
     pub fn run(&self, action: &dyn Action) -> (HashMap<&'static str, Digest>, u64) {
-        let Produced { outputs, failed } = action.run(self).expect("run");
+        let Produced { outputs, failed, .. } = action.run(self).expect("run");
         (outputs.into_iter().map(|output| (output.name, self.put(output.bytes))).collect(), failed)
     }
 
