@@ -5,5 +5,6 @@
 mod golden;
 mod heta_adapters;
 mod heta_evaluators;
+mod heta_report;
 mod ir_metrics;
 mod scifact;

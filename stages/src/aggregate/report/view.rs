@@ -6,7 +6,9 @@ use super::action::BuildReport;
 use super::bar::Bar;
 use super::slice_table::SliceTable;
 use super::worst_cases::WorstCase;
-use crate::aggregate::{FailureGroup, Headline, Latency, LatencyStatistics, MeasureSummary, PlannedQuery, Summary};
+use crate::aggregate::{
+    FailureGroup, Headline, Latency, LatencyStatistics, MeasureSummary, NoHeadline, PlannedQuery, Summary,
+};
 use crate::artifact::BenchmarkInfo;
 
 /// How many groups of failures a page shows; all are in the JSON report.
@@ -235,9 +237,9 @@ fn headline_row(measure: &MeasureSummary) -> HeadlineRow<'_> {
     }
 }
 
-/// Labels are no shortcoming; everything else that costs a headline is.
+/// That labels have no mean is no shortcoming; everything else that costs a headline is.
 fn warning(measure: &MeasureSummary) -> Option<String> {
-    let why = measure.no_headline.filter(|_| measure.labels.is_empty() || measure.counts.failed > 0)?;
+    let why = measure.no_headline.filter(|why| *why != NoHeadline::Labels)?;
     let MeasureSummary { recipe, query, evaluator, counts, .. } = measure;
     let (scored, expected) = (counts.scored, counts.expected);
     Some(format!("{evaluator} of {recipe} / {query}: {why} ({scored} of {expected} expected cases scored)"))
