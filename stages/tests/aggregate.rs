@@ -185,6 +185,7 @@ fn a_unit_without_tables_is_failed_cases() {
     let summary = summary(&evaluation);
     let counts: Vec<_> = summary.measures.iter().map(|m| (m.counts.scored, m.counts.failed, m.headline)).collect();
     assert_eq!(counts, [(2, 1, None), (0, 3, None)]);
+    assert_eq!(summary.measures[1].no_headline, Some(NoHeadline::NothingScored));
     let responses: Vec<_> = summary.responses.iter().map(|r| (r.query.as_str(), r.cases, r.failed)).collect();
     assert_eq!(responses, [("text", 3, 1), ("vector", 3, 3)]);
     assert_eq!(summary.failures[0].message, "the unit was not asked");
