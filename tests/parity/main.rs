@@ -5,6 +5,7 @@
 mod golden;
 mod heta_adapters;
 mod heta_evaluators;
+mod heta_report;
 mod ir_metrics;
 mod prepared;
 mod scifact;

@@ -18,50 +18,46 @@ impl MeasureSummary {
     /// The summary of `series`.
     pub(super) fn of(series: &Series, cases: &CaseList, options: &StatisticsOptions) -> Self {
         let outcomes: Vec<Outcome<'_>> = (0..cases.len()).map(|entry| series.outcome(cases, entry)).collect();
-        let all: Vec<usize> = (0..cases.len()).collect();
         let labels = labels(&outcomes);
         let numeric = labels.is_empty();
-        let numbers = if numeric { numbers(&outcomes, &all) } else { Vec::new() };
-        let counts = Counts::of(outcomes.iter().map(|outcome| outcome.state));
-        let mean = mean(&numbers);
-        let no_headline = no_headline(&counts, numeric, options.coverage_floor);
+        let numbers = |entries: &[usize]| -> Vec<f64> {
+            if numeric { entries.iter().filter_map(|&entry| number(&outcomes[entry])).collect() } else { Vec::new() }
+        };
         let slice = |name: Option<String>, entries: &[usize]| Slice {
             name,
             counts: Counts::of(entries.iter().map(|&entry| outcomes[entry].state)),
-            mean: if numeric { super::distribution::mean(&self::numbers(&outcomes, entries)) } else { None },
+            mean: mean(&numbers(entries)),
         };
-        let units = &cases.units.units;
-        let by_unit = || {
-            units.iter().enumerate().map(|(unit, about)| (about.unit_id.clone(), cases.range(unit).collect::<Vec<_>>()))
+        let all: Vec<usize> = (0..cases.len()).collect();
+        let (whole, values) = (slice(None, &all), numbers(&all));
+        let no_headline = no_headline(&whole.counts, numeric, options.coverage_floor);
+        let units = match cases.units.units.as_slice() {
+            [] | [_] => Vec::new(),
+            units => {
+                let entries = |unit| cases.range(unit).collect::<Vec<_>>();
+                units.iter().enumerate().map(|(i, unit)| slice(Some(unit.unit_id.clone()), &entries(i))).collect()
+            }
         };
         MeasureSummary {
             recipe: series.recipe.clone(),
             query: series.query.clone(),
             evaluator: series.evaluator.clone(),
-            counts,
-            mean,
-            headline: if no_headline.is_none() { mean } else { None },
+            counts: whole.counts,
+            mean: whole.mean,
+            headline: if no_headline.is_none() { whole.mean } else { None },
             no_headline,
-            interval: if numeric { interval(series, &outcomes, cases, &numbers, options) } else { None },
-            distribution: Distribution::of(&numbers),
+            interval: if numeric { interval(series, &outcomes, cases, &values, options) } else { None },
+            distribution: Distribution::of(&values),
             passed: passed(&outcomes),
             labels,
             categories: categories(cases).into_iter().map(|(name, entries)| slice(name, &entries)).collect(),
-            units: if units.len() > 1 {
-                by_unit().map(|(name, entries)| slice(Some(name), &entries)).collect()
-            } else {
-                Vec::new()
-            },
+            units,
         }
     }
 }
 
 fn number(outcome: &Outcome<'_>) -> Option<f64> {
     outcome.value.and_then(ScoreValue::number)
-}
-
-fn numbers(outcomes: &[Outcome<'_>], entries: &[usize]) -> Vec<f64> {
-    entries.iter().filter_map(|&entry| number(&outcomes[entry])).collect()
 }
 
 /// The histogram of an evaluator that gave any label; its numbers, if it gave some, count under their text.
@@ -92,7 +88,8 @@ fn no_headline(counts: &Counts, numeric: bool, floor: f64) -> Option<NoHeadline>
     match counts.coverage {
         None if counts.cases == 0 => Some(NoHeadline::NoCases),
         None => Some(NoHeadline::AllSkipped),
-        Some(coverage) if coverage < floor || counts.scored == 0 => Some(NoHeadline::Coverage { coverage, floor }),
+        Some(_) if counts.scored == 0 => Some(NoHeadline::NothingScored),
+        Some(coverage) if coverage < floor => Some(NoHeadline::Coverage { coverage, floor }),
         Some(_) if !numeric => Some(NoHeadline::Labels),
         Some(_) => None,
     }

@@ -105,6 +105,8 @@ pub enum NoHeadline {
     NoCases,
     /// Every case was skipped.
     AllSkipped,
+    /// No case was scored, though some were expected to be.
+    NothingScored,
     /// Fewer cases were scored than the floor asks for.
     Coverage {
         /// scored / expected.
@@ -121,6 +123,7 @@ impl fmt::Display for NoHeadline {
         match self {
             NoHeadline::NoCases => f.write_str("there are no cases"),
             NoHeadline::AllSkipped => f.write_str("every case was skipped"),
+            NoHeadline::NothingScored => f.write_str("no case was scored"),
             NoHeadline::Coverage { coverage, floor } => write!(f, "coverage {coverage:.4} is under {floor:.4}"),
             NoHeadline::Labels => f.write_str("labels have no mean"),
         }

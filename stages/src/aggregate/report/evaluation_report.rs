@@ -1,6 +1,6 @@
 //! The JSON report (spec/heta 1.1, EvaluationReport): Heta's keys in Heta's order, and all else under `ragstage`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -128,16 +128,6 @@ fn knowledge_base(report: &BuildReport, recipe: &str, unit: Option<&str>) -> Str
     name
 }
 
-fn several(name: &str, mut values: Vec<Value>) -> Value {
-    match (values.pop(), values.is_empty()) {
-        (Some(only), true) => only,
-        (last, _) => {
-            values.extend(last);
-            json!({ name: values })
-        }
-    }
-}
-
 fn recipes(report: &BuildReport) -> Value {
     match report.recipes.as_slice() {
         [only] => only.manifest.clone(),
@@ -167,7 +157,10 @@ fn knowledge_bases(report: &BuildReport, cases: &CaseList) -> Value {
             "units": units,
         })
     };
-    several("knowledge_bases", report.recipes.iter().map(manifest).collect())
+    match report.recipes.as_slice() {
+        [only] => manifest(only),
+        recipes => json!({"knowledge_bases": recipes.iter().map(manifest).collect::<Vec<_>>()}),
+    }
 }
 
 /// Headline numbers by `{query}.{evaluator}`, as Heta names them, and by `{recipe}.{query}.{evaluator}` where there are
@@ -183,7 +176,7 @@ fn score_summary(report: &BuildReport, summary: &Summary) -> BTreeMap<String, f6
 }
 
 fn metadata<'a>(cases: &'a CaseList, documents: &'a Documents) -> ReportMetadata<'a> {
-    let mut seen = std::collections::BTreeSet::new();
+    let mut seen = BTreeSet::new();
     let keys = documents.rows.iter().map(|document| document.source_key.as_str());
     let run_units = cases.units.units.iter().map(|unit| {
         let of = |rows: &Option<Vec<u32>>| rows.as_ref().into_iter().flatten().map(|&row| row as usize).collect();

@@ -6,7 +6,9 @@ use super::action::BuildReport;
 use super::bar::Bar;
 use super::slice_table::SliceTable;
 use super::worst_cases::WorstCase;
-use crate::aggregate::{FailureGroup, Headline, Latency, LatencyStatistics, MeasureSummary, PlannedQuery, Summary};
+use crate::aggregate::{
+    FailureGroup, Headline, Latency, LatencyStatistics, MeasureSummary, NoHeadline, PlannedQuery, Summary,
+};
 use crate::artifact::BenchmarkInfo;
 
 /// How many groups of failures a page shows; all are in the JSON report.
@@ -69,9 +71,7 @@ struct HeadlineRow<'a> {
     low: Option<String>,
     high: Option<String>,
     bar: Option<Bar>,
-    median: Option<String>,
     std: Option<String>,
-    passed: Option<u64>,
     scored: u64,
     failed: u64,
     skipped: u64,
@@ -150,8 +150,8 @@ impl<'a> View<'a> {
             floor: number(statistics.coverage_floor),
             queries: report.plan.iter().map(|planned| query_column(planned, summary)).collect(),
             matrix: matrix(&report.plan, summary),
-            headlines: summary.measures.iter().map(headline_row).collect(),
-            warnings: summary.measures.iter().filter_map(warning).collect(),
+            headlines: headline_rows(summary),
+            warnings: warnings(&report.plan, summary),
             labels: summary.measures.iter().flat_map(label_rows).collect(),
             categories: SliceTable::all(&summary.measures, |measure| &measure.categories),
             unit_tables: SliceTable::all(&summary.measures, |measure| &measure.units),
@@ -183,19 +183,24 @@ fn query_column<'a>(planned: &'a PlannedQuery, summary: &Summary) -> QueryColumn
     }
 }
 
-fn matrix<'a>(plan: &[PlannedQuery], summary: &'a Summary) -> Vec<MatrixRow<'a>> {
+/// The evaluators in order of first appearance.
+fn evaluators(summary: &Summary) -> Vec<&str> {
     let mut evaluators: Vec<&str> = Vec::new();
     for measure in &summary.measures {
         if !evaluators.contains(&measure.evaluator.as_str()) {
             evaluators.push(&measure.evaluator);
         }
     }
+    evaluators
+}
+
+fn matrix<'a>(plan: &[PlannedQuery], summary: &'a Summary) -> Vec<MatrixRow<'a>> {
     let cell = |evaluator: &str, planned: &PlannedQuery| {
         let own =
             |m: &&MeasureSummary| m.evaluator == evaluator && m.recipe == planned.recipe && m.query == planned.query;
         summary.measures.iter().find(own).map_or_else(String::new, matrix_cell)
     };
-    evaluators
+    evaluators(summary)
         .into_iter()
         .map(|evaluator| MatrixRow { evaluator, cells: plan.iter().map(|planned| cell(evaluator, planned)).collect() })
         .collect()
@@ -212,6 +217,12 @@ fn matrix_cell(measure: &MeasureSummary) -> String {
     }
 }
 
+/// Evaluator by evaluator, so that what is compared stands together.
+fn headline_rows(summary: &Summary) -> Vec<HeadlineRow<'_>> {
+    let of = |evaluator| summary.measures.iter().filter(move |measure| measure.evaluator == evaluator);
+    evaluators(summary).into_iter().flat_map(of).map(headline_row).collect()
+}
+
 fn headline_row(measure: &MeasureSummary) -> HeadlineRow<'_> {
     let headline = Headline::from(measure);
     let distribution = measure.headline.and(measure.distribution.as_ref());
@@ -223,9 +234,7 @@ fn headline_row(measure: &MeasureSummary) -> HeadlineRow<'_> {
         low: headline.interval.map(|(low, _)| number(low)),
         high: headline.interval.map(|(_, high)| number(high)),
         bar: Bar::of(measure),
-        median: distribution.map(|distribution| number(distribution.median)),
         std: distribution.and_then(|distribution| distribution.std).map(number),
-        passed: measure.passed,
         scored: headline.scored,
         failed: headline.failed,
         skipped: headline.skipped,
@@ -235,12 +244,20 @@ fn headline_row(measure: &MeasureSummary) -> HeadlineRow<'_> {
     }
 }
 
-/// Labels are no shortcoming; everything else that costs a headline is.
-fn warning(measure: &MeasureSummary) -> Option<String> {
-    let why = measure.no_headline.filter(|_| measure.labels.is_empty() || measure.counts.failed > 0)?;
-    let MeasureSummary { recipe, query, evaluator, counts, .. } = measure;
-    let (scored, expected) = (counts.scored, counts.expected);
-    Some(format!("{evaluator} of {recipe} / {query}: {why} ({scored} of {expected} expected cases scored)"))
+/// One line per query whose evaluators lack a headline. That labels have no mean is no shortcoming.
+fn warnings(plan: &[PlannedQuery], summary: &Summary) -> Vec<String> {
+    let of = |planned: &PlannedQuery| {
+        let own = summary.measures.iter().filter(|m| m.recipe == planned.recipe && m.query == planned.query);
+        let missing: Vec<String> = own
+            .filter_map(|measure| {
+                let why = measure.no_headline.filter(|why| *why != NoHeadline::Labels)?;
+                Some(format!("{} ({why})", measure.evaluator))
+            })
+            .collect();
+        let PlannedQuery { recipe, query, .. } = planned;
+        (!missing.is_empty()).then(|| format!("{recipe} / {query}: no number for {}", missing.join(", ")))
+    };
+    plan.iter().filter_map(of).collect()
 }
 
 fn label_rows(measure: &MeasureSummary) -> impl Iterator<Item = LabelRow<'_>> {

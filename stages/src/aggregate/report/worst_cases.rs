@@ -41,6 +41,7 @@ pub(super) struct WorstCase {
     gold_evidence: Vec<String>,
     answer: Option<String>,
     error: Option<String>,
+    failed: bool,
     standing: Option<String>,
     scores: Vec<ShownScore>,
     results: Vec<ShownResult>,
@@ -117,6 +118,7 @@ impl WorstCase {
             gold_evidence: case.gold.map(|gold| gold.evidence.iter().map(evidence).collect()).unwrap_or_default(),
             answer: case.answer.and_then(|answer| answer.text.clone()),
             error: case.failure.as_ref().map(|failure| format!("{}: {}", failure.step, failure.error)),
+            failed: case.failed(),
             standing: standing.map(|standing| format!("{standing:.4}")),
             scores: case
                 .scores
