@@ -200,8 +200,10 @@ pub enum RowErrorKind {
     BadReply,
     /// An external process that ended or could not be started.
     Process,
-    /// A document that cannot be parsed.
+    /// A document that no parser reads; it never will be read from the same bytes.
     Document,
+    /// A document whose file is not there any more, or cannot be read now.
+    Source,
     /// The pool's breaker is open: its last calls all failed.
     BreakerOpen,
     /// The row this one depends on failed.
@@ -233,6 +235,7 @@ impl RowErrorKind {
             RowErrorKind::BadReply => "bad_reply",
             RowErrorKind::Process => "process",
             RowErrorKind::Document => "document",
+            RowErrorKind::Source => "source",
             RowErrorKind::BreakerOpen => "breaker_open",
             RowErrorKind::Upstream => "upstream",
             RowErrorKind::Evaluator => "evaluator",

@@ -97,19 +97,28 @@ impl Action for Materialize {
         })?;
 
         let mut parsed = ParsedDocuments { rows: Vec::with_capacity(documents.len()) };
-        // What no parser reads today it will not read tomorrow: that is part of the value, not a reason to try again.
-        let mut rejected = 0;
+        // What no parser reads today it will not read tomorrow: that is part of the value. A file that is gone may come
+        // back: that is a reason to try again.
+        let (mut failed, mut rejected) = (0, 0);
         for (document, row) in documents.iter().zip(rows) {
             let document = match (outcomes.get(row), items.get(row)) {
                 (Some(RowOutcome::Done(done)), Some(item)) => with_pages(document, done, &item.key)?,
-                (Some(RowOutcome::Failed(error)), _) => with_error(document, error.message.clone()),
-                _ => with_error(document, "was not parsed".to_string()),
+                (Some(RowOutcome::Failed(error)), _) => {
+                    match error.kind {
+                        RowErrorKind::Document => rejected += 1,
+                        _ => failed += 1,
+                    }
+                    with_error(document, error.message.clone())
+                }
+                _ => {
+                    failed += 1;
+                    with_error(document, "was not parsed".to_string())
+                }
             };
-            rejected += u64::from(document.error.is_some());
             parsed.rows.push(document);
         }
         let bytes = parsed.encode().map_err(|error| StageError::encode(STEP, error))?;
-        Ok(Produced { outputs: vec![Output::value("parsed", bytes, parsed.rows.len())], failed: 0, rejected })
+        Ok(Produced { outputs: vec![Output::value("parsed", bytes, parsed.rows.len())], failed, rejected })
     }
 }
 
@@ -185,12 +194,12 @@ fn read_source(document: &Document, context: &dyn Context) -> Result<Vec<u8>, Ro
         Ok(Some(bytes)) => Ok(bytes),
         Ok(None) => {
             let message = format!("no file of the benchmark holds the bytes of {name} (digest {})", digest.short());
-            Err(RowError::new(RowErrorKind::Document, message))
+            Err(RowError::new(RowErrorKind::Source, message))
         }
         Err(StageError { kind: StageErrorKind::Cancelled, .. }) => {
             Err(RowError::new(RowErrorKind::Interrupted, format!("interrupted before {name} was read")))
         }
-        Err(error) => Err(RowError::new(RowErrorKind::Document, format!("{name} cannot be read: {error}"))),
+        Err(error) => Err(RowError::new(RowErrorKind::Source, format!("{name} cannot be read: {error}"))),
     }
 }
 
