@@ -7,7 +7,6 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use crate::layout::{list, remove_if_there};
-use crate::runs::{ROOTS_FILE, Roots};
 use crate::{Digest, Store, StoreError, StoreErrorKind, cas, rows};
 
 /// What a collection keeps.
@@ -79,7 +78,7 @@ pub struct GcOutcome {
 }
 
 impl Store {
-    /// Plans a collection. Needed is what the newest runs of each evaluation say they used ([`Roots`]) and the blobs of
+    /// Plans a collection. Needed is what the newest runs of each evaluation say they used ([`crate::runs::Roots`]) and the blobs of
     /// kept actions.
     ///
     /// # Errors
@@ -173,7 +172,7 @@ impl Store {
             if *runs > keep {
                 continue;
             }
-            match self.runs().read_json::<Roots>(&run.id, ROOTS_FILE)? {
+            match self.runs().roots(&run.id)? {
                 Some(roots) => {
                     actions.extend(roots.actions);
                     slots.extend(roots.slots);

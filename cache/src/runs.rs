@@ -11,15 +11,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::layout::{Layout, list, read_if_there};
 use crate::nonce::{nonce, unix_ms};
-use crate::{Digest, StoreError};
+use crate::{Digest, StoreError, StoreErrorKind};
 
 const FORMAT: u32 = 1;
 const RUN_FILE: &str = "run.json";
 
-/// The file of a run record that keeps garbage collection from what the run used: see [`Roots`].
-pub const ROOTS_FILE: &str = "roots.json";
+const ROOTS_FILE: &str = "roots.json";
 
-/// What a run used, fresh or cached. Garbage collection keeps it as long as it keeps the run.
+/// What a run used, fresh or cached: `roots.json`. Garbage collection keeps it as long as it keeps the run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Roots {
     /// The keys of its actions.
@@ -35,6 +34,13 @@ pub struct RunSummary {
     pub id: String,
     /// The evaluation's name.
     pub evaluation: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct RootsFile {
+    format: u32,
+    #[serde(flatten)]
+    roots: Roots,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -131,6 +137,21 @@ impl Runs {
         serde_json::from_slice(&bytes).map(Some).map_err(|error| StoreError::malformed("read run record", &path, error))
     }
 
+    /// What run `id` used; `None` when it does not say.
+    ///
+    /// # Errors
+    /// When that cannot be read, is malformed, or a newer version wrote it.
+    pub fn roots(&self, id: &str) -> Result<Option<Roots>, StoreError> {
+        match self.read_json::<RootsFile>(id, ROOTS_FILE)? {
+            Some(file) if file.format > FORMAT => Err(StoreError {
+                operation: "read run record",
+                place: self.layout.root.join("runs").join(id).join(ROOTS_FILE),
+                kind: StoreErrorKind::Newer { found: file.format, known: FORMAT },
+            }),
+            file => Ok(file.map(|file| file.roots)),
+        }
+    }
+
     fn evaluation_of(&self, id: &str, path: &Path) -> Result<Option<String>, StoreError> {
         let Some(bytes) = read_if_there("read run record", &path.join(RUN_FILE))? else { return Ok(None) };
         let run: Option<RunFile> = serde_json::from_slice(&bytes).ok();
@@ -168,7 +189,7 @@ impl RunDir {
     /// # Errors
     /// When it cannot be written.
     pub fn write_roots(&self, roots: &Roots) -> Result<(), StoreError> {
-        self.write_json(ROOTS_FILE, roots)
+        self.write_json(ROOTS_FILE, &RootsFile { format: FORMAT, roots: roots.clone() })
     }
 
     /// Appends `line` and a line feed to the file `name`. What was appended survives the death of the process, not of
