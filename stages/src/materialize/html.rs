@@ -218,6 +218,8 @@ fn gap_of(name: &str) -> Gap {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn text(html: &str) -> String {
@@ -287,5 +289,46 @@ mod tests {
         let depth = 100_000;
         let html = format!("{}x{}", "<div><table><tr><td>".repeat(depth), "</div>".repeat(depth));
         assert_eq!(text(&html), "x");
+    }
+
+    #[test]
+    fn a_heading_in_a_list_or_a_cell() {
+        let page = parse("<ul><li><h2>One</h2>x</ul><table><tr><td>a<td><h3>Two</h3>").pages.remove(0);
+        assert_eq!(page.text, "- One\n\nx\n\na | Two");
+        let headings: Vec<_> = page.headings.iter().map(|h| (h.offset, h.level, h.title.as_str())).collect();
+        assert_eq!(headings, [(0, 2, "One"), (14, 3, "Two")]);
+    }
+
+    /// Pieces of tag soup.
+    const PIECES: [&str; 28] = [
+        "<p>", "</p>", "<h1>", "</h1>", "<h2>", "</h2>", "<ul>", "</ul>", "<ol>", "<li>", "</li>", "<table>",
+        "</table>", "<tr>", "<td>", "</td>", "<pre>", "</pre>", "<br>", "<div>", "</div>", "<b>", "<title>",
+        "</title>", "<svg>", "</svg>", "\n", " ",
+    ];
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn tag_soup_gives_lines_and_true_offsets(
+            pieces in proptest::collection::vec(
+                prop_oneof![proptest::sample::select(PIECES.as_slice()), Just("wörd"), Just("日本")],
+                0..50,
+            ),
+        ) {
+            let html = pieces.concat();
+            let page = parse(&html).pages.remove(0);
+            prop_assert_eq!(page.text.trim_end(), &page.text);
+            let characters: Vec<char> = page.text.chars().collect();
+            let mut before = None;
+            for heading in &page.headings {
+                prop_assert!(before < Some(heading.offset), "{}", html);
+                before = Some(heading.offset);
+                let rest: String = characters[heading.offset as usize..].iter().collect();
+                let words = rest.split_whitespace().collect::<Vec<_>>().join(" ");
+                let words = words.trim_start_matches(|c: char| c.is_ascii_digit() || "-. ".contains(c));
+                prop_assert!(words.starts_with(&heading.title), "{:?} in {:?} of {}", heading, page.text, html);
+            }
+        }
     }
 }

@@ -36,8 +36,8 @@ struct Row {
 #[derive(Debug)]
 struct OpenHeading {
     level: u8,
-    /// Where its words begin, in bytes; `None` before the first one.
-    start: Option<usize>,
+    /// Where its list marker and where its words begin, in bytes; `None` before the first word.
+    start: Option<(usize, usize)>,
 }
 
 /// Writes a page from words and breaks in document order.
@@ -151,11 +151,11 @@ impl HtmlPage {
     /// Ends the open heading, if there is one; a heading without words is none.
     pub(super) fn end_heading(&mut self) {
         let Some(OpenHeading { level, start }) = self.open_heading.take() else { return };
-        if let Some(start) = start {
+        if let Some((start, words)) = start {
             let (counted, characters) = self.counted;
             let between = self.text.get(counted..start).map_or(0, |between| between.chars().count() as u64);
             self.counted = (start, characters + between);
-            let words = self.text.get(start..).unwrap_or_default();
+            let words = self.text.get(words..).unwrap_or_default();
             let title = words.split_whitespace().collect::<Vec<_>>().join(" ");
             self.headings.push(Heading { offset: self.counted.1, level, title });
         }
@@ -248,11 +248,12 @@ impl HtmlPage {
         } else if gap == Gap::Space {
             self.text.push(' ');
         }
+        let start = self.text.len();
         if let Some(marker) = self.marker.take() {
             self.text.push_str(&marker);
         }
-        if let Some(OpenHeading { start: start @ None, .. }) = &mut self.open_heading {
-            *start = Some(self.text.len());
+        if let Some(heading) = &mut self.open_heading {
+            heading.start.get_or_insert((start, self.text.len()));
         }
         self.gap = Gap::None;
         self.separators = 0;

@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn a_page_without_headings_is_one_section() {
         let tokens = Tokenizer::Words.tokens("a b").expect("tokens");
-        assert_eq!(Headings::of("a b", &[]).sections("a b", &tokens), [0..3]);
+        assert_eq!(Headings::of("a b", &[]).sections("a b", &tokens), vec![Range { start: 0, end: 3 }]);
         assert_eq!(Headings::default().path(1), None);
         assert_eq!(Headings::of("a b", &[heading(0, 1, "")]).path(2), None);
     }
