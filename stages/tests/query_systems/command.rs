@@ -23,8 +23,7 @@ fn shell(script: &str, directory: &Path) -> Transport {
 }
 
 fn error_of(script: &str) -> RowError {
-    let memory = Memory::with_timeout(Duration::from_millis(1500));
-    let error = ask(&memory, shell(script, Path::new("."))).error.expect("the row fails");
+    let error = ask(&Memory::default(), shell(script, Path::new("."))).error.expect("the row fails");
     assert!(!error.message.contains("tk-secret"), "{}", error.message);
     error
 }
@@ -118,12 +117,12 @@ fn lines_that_are_no_replies() {
 #[test]
 fn a_process_that_is_late_is_ended_with_its_children() {
     let directory = tempfile::tempdir().expect("directory");
-    let memory = Memory::with_timeout(Duration::from_millis(400));
+    let memory = Memory::with_timeout(Duration::from_secs(2));
     let script = "sleep 600 & echo $! > child; while read -r line; do wait; done";
     let start = Instant::now();
     let error = ask(&memory, shell(script, directory.path())).error.expect("the row fails");
     assert_eq!(error.kind, RowErrorKind::Timeout);
-    assert!(error.message.ends_with("within 0.4 s"), "{}", error.message);
+    assert!(error.message.ends_with("within 2 s"), "{}", error.message);
     // Far below the 600 s that the child would take.
     assert!(start.elapsed() < Duration::from_secs(60));
     let child = lines(&directory.path().join("child")).remove(0);
@@ -134,6 +133,18 @@ fn a_process_that_is_late_is_ended_with_its_children() {
         std::process::Command::new("sh").args(["-c", &state]).output().is_ok_and(|output| output.status.success())
     });
     assert!(!alive, "the child is still there");
+}
+
+#[test]
+fn a_process_that_does_not_read_blocks_nobody() {
+    let memory = Memory::with_timeout(Duration::from_millis(500));
+    // More than a pipe holds.
+    let question = "why ".repeat(100_000);
+    let transport = shell("sleep 600", Path::new("."));
+    let (outputs, failed) = memory.run(&retrieve(&memory, transport, &[("q1", &question)]));
+    let results: Results = memory.read(&outputs["results"]);
+    let error = results.rows[0].error.as_ref().expect("the row fails");
+    assert_eq!((failed, error.kind), (1, RowErrorKind::Timeout));
 }
 
 #[test]

@@ -1,13 +1,13 @@
 //! A system under test that we start ourselves: long-lived processes that answer line by line.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::process::Process;
 use super::protocol::{Reply, Request};
 use super::secrets::Secrets;
-use crate::error::RowError;
+use crate::error::{RowError, RowErrorKind};
 
 /// Keeps as many processes as there are calls at once; each serves one call at a time. All end with the client.
 pub struct CommandClient {
@@ -51,20 +51,29 @@ impl CommandClient {
     fn ask_unmasked(&self, request: &Request<'_>, timeout: Duration) -> Result<Reply, RowError> {
         let mut line = request.to_bytes()?;
         line.push(b'\n');
-        let idle = self.idle().pop();
-        let mut process = match idle {
+        let mut process = match self.waiting() {
             Some(process) => process,
             None => Process::start(&self.command, &self.directory, &self.environment)?,
         };
         let reply = Reply::parse(&process.ask(line, timeout)?, request.top_k);
-        if !matches!(&reply, Err(error) if error.kind == crate::error::RowErrorKind::BadReply) {
+        if !matches!(&reply, Err(error) if error.kind == RowErrorKind::BadReply) {
             self.idle().push(process);
         }
         reply
     }
 
+    /// An idle process. One that ended since its last reply is replaced: that is not the fault of the next query.
+    fn waiting(&self) -> Option<Process> {
+        loop {
+            let mut process = self.idle().pop()?;
+            if process.is_running() {
+                return Some(process);
+            }
+        }
+    }
+
     /// The idle processes; a thread that panicked while holding them cannot have left them half changed.
-    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Process>> {
+    fn idle(&self) -> MutexGuard<'_, Vec<Process>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

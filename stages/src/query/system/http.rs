@@ -28,11 +28,16 @@ impl HttpClient {
     /// A client for `url` that sends `headers` with every query. Proxies are taken from the environment, as curl does.
     ///
     /// # Errors
-    /// When the URL is not `http(s)://host...` or a header cannot be sent. The message holds no header value.
+    /// When the URL is not `http(s)://host...`, holds a password, or a header cannot be sent. The message holds no header value.
     pub fn new(url: &str, headers: &[(String, String)]) -> Result<Self, String> {
         let uri: Uri = url.parse().map_err(|error| format!("the system's url cannot be used: {error}"))?;
         if !matches!(uri.scheme_str(), Some("http" | "https")) || uri.host().is_none_or(str::is_empty) {
             return Err("the system's url cannot be used: expected http://host... or https://host...".to_string());
+        }
+        if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
+            return Err(
+                "the system's url cannot be used: expected credentials in a header, found them in the url".into()
+            );
         }
         let mut map = HeaderMap::new();
         for (name, value) in headers {
@@ -50,7 +55,10 @@ impl HttpClient {
             .max_idle_connections_per_host(KEPT_CONNECTIONS)
             .user_agent(concat!("ragstage/", env!("CARGO_PKG_VERSION")))
             .build();
-        Ok(HttpClient { agent: config.new_agent(), url: uri, headers: map, secrets: Secrets::of(headers) })
+        let parameters = uri.query().unwrap_or_default().split('&').filter_map(|pair| pair.split_once('='));
+        let mut secret: Vec<(String, String)> = headers.to_vec();
+        secret.extend(parameters.map(|(name, value)| (name.to_string(), value.to_string())));
+        Ok(HttpClient { agent: config.new_agent(), url: uri, headers: map, secrets: Secrets::of(&secret) })
     }
 
     /// Asks once. `timeout` covers everything from the look-up of the host to the last byte of the reply.
@@ -96,7 +104,7 @@ impl HttpClient {
         Reply::parse(&bytes.map_err(|error| self.transport(error, timeout))?, request.top_k)
     }
 
-    /// The URL without what may be secret in it: user, password and query.
+    /// The URL without its query, which may hold a key.
     fn place(&self) -> String {
         let host = self.url.host().unwrap_or_default();
         let port = self.url.port_u16().map(|port| format!(":{port}")).unwrap_or_default();
@@ -166,6 +174,8 @@ mod tests {
         let error = |url: &str, headers: &[(String, String)]| HttpClient::new(url, headers).err().expect("refused");
         assert!(error("ftp://host/", &[]).contains("expected http://"));
         assert!(error("harbour", &[]).contains("cannot be used"));
+        let message = error("http://user:hidden@host/", &[]);
+        assert!(message.contains("in a header") && !message.contains("hidden"), "{message}");
         let message = error("http://host/", &header("Authorization", "secret\nvalue"));
         assert!(message.contains("Authorization") && !message.contains("secret"), "{message}");
         assert!(error("http://host/", &header("a b", "secret")).contains("its name is not allowed"));
@@ -173,7 +183,7 @@ mod tests {
 
     #[test]
     fn places_hold_no_secrets() {
-        let client = HttpClient::new("http://user:password@host:8000/query?key=abc", &[]).expect("client");
+        let client = HttpClient::new("http://host:8000/query?key=abc", &[]).expect("client");
         assert_eq!(client.place(), "http://host:8000/query");
     }
 }

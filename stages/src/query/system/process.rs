@@ -65,6 +65,11 @@ impl Process {
         Ok(Process { child, over: false, requests, replies, stderr: words, program })
     }
 
+    /// Whether it has not ended.
+    pub(super) fn is_running(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
+    }
+
     /// Writes a line and waits for the next one. After an error the process is of no use any more.
     pub(super) fn ask(&mut self, line: Vec<u8>, timeout: Duration) -> Result<Vec<u8>, RowError> {
         match self.replies.try_recv() {

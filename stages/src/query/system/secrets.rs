@@ -10,7 +10,7 @@ const SHORTEST_WORD: usize = 8;
 /// What stands where an excerpt was cut off.
 const CUT: &str = "...";
 
-/// Values of headers and environment variables. The other side may echo them; what it says goes into reports.
+/// Values of headers, URL parameters and environment variables. The other side may echo them; what it says goes into reports.
 pub(super) struct Secrets {
     /// Longest first, so that a word of a value does not break the value.
     values: Vec<String>,
