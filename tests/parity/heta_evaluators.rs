@@ -161,8 +161,8 @@ fn score_difference(score: &Score, expected: &Value) -> Option<String> {
     if score.passed != expected["passed"].as_bool() {
         return Some(format!("passed {:?}, Heta has {}", score.passed, expected["passed"]));
     }
-    let fields = metadata.as_object().into_iter().flatten();
-    let different = fields.filter(|(name, value)| score.detail.get(*name) != Some(value)).next();
+    let mut fields = metadata.as_object().into_iter().flatten();
+    let different = fields.find(|(name, value)| score.detail.get(*name) != Some(value));
     different.map(|(name, value)| format!("{name} {:?}, Heta has {value}", score.detail.get(name)))
 }
 

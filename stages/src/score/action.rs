@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use ragstage_cache::key::walk_json;
-use ragstage_cache::{Digest, KeyHasher, KeyVisitor, Walk};
+use ragstage_cache::{Digest, KeyVisitor, Walk};
 use rayon::prelude::*;
 
-use super::evaluator::{CaseView, Evaluator, Reads, ResponseView};
-use crate::artifact::{Answer, Answers, Gold, Golds, Hit, Queries, Results, Score, Scores, Unit};
+use super::case::Case;
+use super::evaluator::{Evaluator, Reads};
+use crate::artifact::{Answers, Gold, Golds, Queries, Results, Score, Scores, Unit};
 use crate::contract::{
     Action, Artifact, Context, Output, Pool, Produced, Row, RowBatch, RowItem, RowOutcome, begin_key, decoded,
 };
@@ -70,93 +70,6 @@ impl Walk for Slot<'_> {
         self.evaluator.walk(v);
         v.end();
     }
-}
-
-/// One case with what the evaluator may see of it, or why there is nothing to see.
-struct Case<'a> {
-    gold: &'a Gold,
-    query: &'a str,
-    hits: &'a [Hit],
-    answer: Option<&'a Answer>,
-    upstream: Option<&'a RowError>,
-}
-
-impl Case<'_> {
-    fn evaluate(&self, evaluator: &dyn Evaluator) -> Result<Score, RowError> {
-        let case = CaseView { case_id: &self.gold.case_id, query: self.query, gold: self.gold };
-        let response = ResponseView {
-            results: self.hits,
-            answer: self.answer.and_then(|answer| answer.text.as_deref()),
-            citations: self.answer.map(|answer| answer.citations.as_slice()).unwrap_or_default(),
-        };
-        evaluator.evaluate(&case, &response)
-    }
-
-    /// The row's key: all that the score depends on beyond the evaluator.
-    fn key(&self, reads: Reads) -> Result<Digest, StageError> {
-        let gold = self.gold.digest().map_err(|error| StageError::encode(Step::Score, error))?;
-        let mut v = KeyHasher::new();
-        v.begin_record("", "ragstage.score.row");
-        v.digest("gold", &gold);
-        if reads.question {
-            v.text("question", self.query);
-        }
-        if reads.results {
-            v.begin_list("results", self.hits.len());
-            for hit in self.hits {
-                walk_hit(&mut v, hit);
-            }
-            v.end();
-        }
-        if reads.answer {
-            walk_answer(&mut v, self.answer);
-        }
-        v.end();
-        Ok(v.finish())
-    }
-}
-
-fn walk_hit(v: &mut dyn KeyVisitor, hit: &Hit) {
-    let Hit { id, text, score, kind, source, metadata } = hit;
-    v.begin_record("", "hit");
-    v.text("id", id);
-    v.text("text", text);
-    match score {
-        Some(score) => v.float("score", *score),
-        None => v.null("score"),
-    }
-    v.text("kind", kind);
-    for (name, map) in [("source", source), ("metadata", metadata)] {
-        v.begin_record(name, "object");
-        map.iter().for_each(|(key, value)| walk_json(v, key, value));
-        v.end();
-    }
-    v.end();
-}
-
-fn walk_answer(v: &mut dyn KeyVisitor, answer: Option<&Answer>) {
-    let text = answer.and_then(|answer| answer.text.as_deref());
-    match text {
-        Some(text) => v.text("answer", text),
-        None => v.null("answer"),
-    }
-    let citations = answer.map(|answer| answer.citations.as_slice()).unwrap_or_default();
-    v.begin_list("citations", citations.len());
-    for citation in citations {
-        v.begin_record("", "citation");
-        v.text("id", &citation.id);
-        for (name, value) in [("result_id", &citation.result_id), ("text", &citation.text)] {
-            match value {
-                Some(value) => v.text(name, value),
-                None => v.null(name),
-            }
-        }
-        v.begin_record("source", "object");
-        citation.source.iter().for_each(|(key, value)| walk_json(v, key, value));
-        v.end();
-        v.end();
-    }
-    v.end();
 }
 
 impl Action for ScoreResponses {
@@ -232,7 +145,11 @@ impl ScoreResponses {
             })
             .collect();
         let scorable: Vec<&Case> = cases.iter().filter(|case| case.upstream.is_none()).collect();
-        let keys: Vec<Digest> = scorable.par_iter().map(|case| case.key(reads)).collect::<Result<_, _>>()?;
+        let keys: Vec<Digest> = scorable
+            .par_iter()
+            .map(|case| case.key(reads))
+            .collect::<Result<_, _>>()
+            .map_err(|error| StageError::encode(Step::Score, error))?;
         let items: Vec<RowItem> =
             scorable.iter().zip(keys).map(|(case, key)| RowItem { key, label: &case.gold.case_id }).collect();
         let slot = Slot { evaluator: &*self.evaluator, salt: self.salt };
@@ -309,7 +226,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::artifact::{Documents, Query, Retrieved, ScoreState, ScoreValue, UnitRows};
+    use crate::artifact::{Answer, Documents, Hit, Query, Retrieved, ScoreState, ScoreValue, UnitRows};
     use crate::contract::{Call, ComputeRow, Decoded};
     use crate::error::DecodeError;
     use crate::score::{EvaluatorSpec, evaluator};

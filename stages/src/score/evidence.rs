@@ -109,7 +109,7 @@ fn matches(piece: &Evidence, text: &str, passage: Passage<'_>) -> bool {
     if let Some(decision) = decide(&piece.locator, passage.hit) {
         return decision;
     }
-    if let Some(reference) = &piece.reference_id {
+    if let Some(reference) = piece.reference_id.as_deref().filter(|reference| !reference.trim().is_empty()) {
         let ids = ids(passage.hit);
         if !ids.is_empty() {
             return ids.iter().any(|id| id == reference);
@@ -176,6 +176,7 @@ mod tests {
             (json!({"locator": {"page_index": 3}, "text": "high tide at noon"}), 1.0),
             (json!({"text": "high tide at noon, low tide at dusk. At the pier: high tide at noon."}), 0.0),
             (json!({"text": "  "}), 0.0),
+            (json!({"reference_id": " ", "text": "high tide"}), 1.0),
         ];
         for (piece, expected) in cases {
             assert_eq!(value("evidence_recall", json!([piece]), hit.clone()), Some(expected), "{piece}");

@@ -4,6 +4,7 @@ mod action;
 mod answer_contains;
 mod answer_exact_match;
 mod answer_match;
+mod case;
 mod definition;
 mod evaluator;
 mod evidence;

@@ -88,7 +88,7 @@ impl<D: Into<String>> FromIterator<(D, i64)> for Qrels {
 }
 
 fn document_of(evidence: &Evidence) -> Option<String> {
-    if let Some(reference) = &evidence.reference_id {
+    if let Some(reference) = evidence.reference_id.as_ref().filter(|reference| !reference.trim().is_empty()) {
         return Some(reference.clone());
     }
     if let Some(document) = evidence.locator.get("document_id").and_then(text_of) {

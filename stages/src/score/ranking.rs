@@ -30,7 +30,7 @@ fn document(hit: &Hit) -> Cow<'_, str> {
 }
 
 /// The first `cutoff` of a ranking, or all of it.
-pub(crate) fn top<'a, T>(ranking: &'a [T], cutoff: Option<u32>) -> &'a [T] {
+pub(crate) fn top<T>(ranking: &[T], cutoff: Option<u32>) -> &[T] {
     let k = cutoff.map_or(ranking.len(), |k| ranking.len().min(k as usize));
     ranking.get(..k).unwrap_or(ranking)
 }

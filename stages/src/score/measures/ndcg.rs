@@ -53,7 +53,8 @@ impl Measure for Ndcg {
 
 impl Ndcg {
     fn dcg(&self, grades: impl Iterator<Item = i64>) -> f64 {
-        grades.zip(2u32..).map(|(grade, discount)| self.gain.of(grade) / f64::from(discount).log2()).sum()
+        // Not `sum`, which makes an empty ranking worth -0.
+        grades.zip(2u32..).fold(0.0, |sum, (grade, discount)| sum + self.gain.of(grade) / f64::from(discount).log2())
     }
 }
 
@@ -109,7 +110,7 @@ mod tests {
         assert_eq!(all.value(&["a", "b", "d"], &qrels()), 1.0);
         assert_eq!(all.value(&["a", "b", "d", "c"], &qrels()), 1.0);
         assert!(all.value(&["a"], &qrels()) < 1.0);
-        assert_eq!(all.value(&[], &qrels()), 0.0);
+        assert_eq!(all.value(&[], &qrels()).to_bits(), 0f64.to_bits());
         assert_eq!(all.value(&["a"], &[("a", 0)].into_iter().collect()), 0.0);
     }
 
