@@ -172,6 +172,8 @@ fn many_units_are_resampled_as_clusters() {
     assert!(interval.high - interval.low > 0.36, "{interval:?}");
     let slices: Vec<_> = measure.units.iter().map(|slice| (slice.name.as_deref(), slice.mean)).take(2).collect();
     assert_eq!(slices, [(Some("u0"), Some(0.0)), (Some("u1"), Some(1.0))]);
+    let html = text(&evaluation.report(), "report.html");
+    assert!(html.contains("By unit") && html.contains("whole units are resampled"));
 }
 
 #[test]

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use rayon::prelude::*;
+
 use super::action::ResponseTable;
 use super::case_list::CaseList;
 use super::planned_query::PlannedQuery;
@@ -30,17 +32,16 @@ impl ResponseErrors {
     ) -> Result<Vec<Self>, StageError> {
         let mut all = Vec::with_capacity(plan.len());
         for planned in plan {
-            let mut failures = BTreeMap::new();
-            for (unit, table) in cases.responses(step, planned, tables)?.into_iter().enumerate() {
-                match table {
-                    Some(table) => {
-                        let responses = UnitResponses::read(context, step, table, cases, unit)?;
-                        let rows = cases.range(unit).enumerate();
-                        failures.extend(rows.filter_map(|(row, entry)| Some((entry, responses.failure(row)?))));
-                    }
-                    None => failures.extend(cases.range(unit).map(|entry| (entry, ResponseFailure::absent()))),
-                }
-            }
+            let of_unit = |(unit, table): (usize, Option<&ResponseTable>)| -> Result<Vec<_>, StageError> {
+                let Some(table) = table else {
+                    return Ok(cases.range(unit).map(|entry| (entry, ResponseFailure::absent())).collect());
+                };
+                let responses = UnitResponses::read(context, step, table, cases, unit)?;
+                let rows = cases.range(unit).enumerate();
+                Ok(rows.filter_map(|(row, entry)| Some((entry, responses.failure(row)?))).collect())
+            };
+            let units = cases.responses(step, planned, tables)?.into_par_iter().enumerate().map(of_unit);
+            let failures = units.collect::<Result<Vec<_>, StageError>>()?.into_iter().flatten().collect();
             all.push(ResponseErrors { recipe: planned.recipe.clone(), query: planned.query.clone(), failures });
         }
         Ok(all)

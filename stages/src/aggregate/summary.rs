@@ -152,16 +152,6 @@ pub enum Resampled {
     Units,
 }
 
-impl Resampled {
-    /// The name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Resampled::Cases => "cases",
-            Resampled::Units => "units",
-        }
-    }
-}
-
 /// How often a label was given.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

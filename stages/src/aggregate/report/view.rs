@@ -7,7 +7,7 @@ use super::bar::Bar;
 use super::slice_table::SliceTable;
 use super::worst_cases::WorstCase;
 use crate::aggregate::{
-    FailureGroup, Headline, Latency, LatencyStatistics, MeasureSummary, NoHeadline, PlannedQuery, Summary,
+    FailureGroup, Headline, Latency, LatencyStatistics, MeasureSummary, NoHeadline, PlannedQuery, Resampled, Summary,
 };
 use crate::artifact::BenchmarkInfo;
 
@@ -30,6 +30,7 @@ pub(super) struct View<'a> {
     queries: Vec<QueryColumn<'a>>,
     matrix: Vec<MatrixRow<'a>>,
     headlines: Vec<HeadlineRow<'a>>,
+    clustered: bool,
     warnings: Vec<String>,
     labels: Vec<LabelRow<'a>>,
     categories: Vec<SliceTable>,
@@ -77,7 +78,6 @@ struct HeadlineRow<'a> {
     skipped: u64,
     coverage: String,
     why_not: Option<String>,
-    resampled: Option<&'static str>,
 }
 
 /// How often one label was given.
@@ -151,6 +151,7 @@ impl<'a> View<'a> {
             queries: report.plan.iter().map(|planned| query_column(planned, summary)).collect(),
             matrix: matrix(&report.plan, summary),
             headlines: headline_rows(summary),
+            clustered: summary.measures.iter().any(is_clustered),
             warnings: warnings(&report.plan, summary),
             labels: summary.measures.iter().flat_map(label_rows).collect(),
             categories: SliceTable::all(&summary.measures, |measure| &measure.categories),
@@ -240,8 +241,11 @@ fn headline_row(measure: &MeasureSummary) -> HeadlineRow<'_> {
         skipped: headline.skipped,
         coverage: headline.coverage.map_or_else(|| "–".to_string(), number),
         why_not: headline.why_not.map(|why| why.to_string()),
-        resampled: measure.interval.map(|interval| interval.resampled.name()),
     }
+}
+
+fn is_clustered(measure: &MeasureSummary) -> bool {
+    measure.interval.is_some_and(|interval| interval.resampled == Resampled::Units)
 }
 
 /// One line per query whose evaluators lack a headline. That labels have no mean is no shortcoming.
