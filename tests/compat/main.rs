@@ -1,3 +1,4 @@
-//! On-disk formats: samples that every later version opens, and golden stage outputs.
+//! On-disk formats: samples that every later version opens, golden stage outputs, and what the keys hold.
 
+mod key_table;
 mod store;
