@@ -33,24 +33,12 @@ fn assert_cold(ran: &Ran) {
     );
 }
 
-fn assert_nothing(ran: &Ran) {
-    assert_eq!(ran.executed(), steps(&[]));
-    assert_eq!(ran.rows(), Vec::<String>::new());
-    assert!(ran.of("action_stale").is_empty());
-}
-
-/// The items of a step whose rows were computed, sorted.
-fn items(ran: &Ran, step: &str) -> Vec<String> {
-    ran.rows().iter().filter_map(|row| row.strip_prefix(&format!("{step} "))).map(str::to_string).collect()
-}
-
 #[test]
 fn nothing_changed() {
     let space = Space::new();
     small::write(&space);
     assert_cold(&space.run("").expect(0));
-    let warm = space.run("").expect(0);
-    assert_nothing(&warm);
+    let warm = space.run("").expect(0).expect_nothing();
     assert!(
         warm.stdout.contains("Nothing to do: all 11 actions are up to date; no query was asked."),
         "{}",
@@ -65,7 +53,7 @@ fn files_are_touched() {
         let file = std::fs::File::options().append(true).open(space.path(name)).expect("open");
         file.set_modified(std::time::SystemTime::now() + std::time::Duration::from_secs(100)).expect("touch");
     }
-    assert_nothing(&space.run("").expect(0));
+    space.run("").expect(0).expect_nothing();
 }
 
 #[test]
@@ -80,14 +68,14 @@ fn the_folder_is_renamed_or_copied() {
     assert_cold(&outer.run("--store store before/evaluation.yaml").expect(0));
 
     std::fs::rename(outer.path("before"), outer.path("after")).expect("rename");
-    assert_nothing(&outer.run("--store store after/evaluation.yaml").expect(0));
+    outer.run("--store store after/evaluation.yaml").expect(0).expect_nothing();
 
     // New files with other times and inodes, elsewhere, through an absolute path.
     let copy = Space::new();
     small::write(&copy);
     let store = outer.path("store");
     let ran = copy.run(&format!("--store {} {}", store.display(), copy.path("evaluation.yaml").display())).expect(0);
-    assert_nothing(&ran);
+    ran.expect_nothing();
     assert!(copy.path("reports/small/report.json").is_file());
 }
 
@@ -101,7 +89,7 @@ fn the_store_moves_along_with_its_folder() {
     }
     assert_cold(&outer.run("--store before/.ragstage before/evaluation.yaml").expect(0));
     std::fs::rename(outer.path("before"), outer.path("after")).expect("rename");
-    assert_nothing(&outer.run("--store after/.ragstage after/evaluation.yaml").expect(0));
+    outer.run("--store after/.ragstage after/evaluation.yaml").expect(0).expect_nothing();
 }
 
 #[test]
@@ -168,10 +156,10 @@ fn top_k_asks_again_and_answers_only_where_the_context_changed() {
     space.edit("evaluation.yaml", "top_k: 3", "top_k: 5");
     let ran = space.run("").expect(0);
     assert_eq!(ran.executed(), steps(&[("retrieve", 1), ("answer", 1), ("score", 1), ("aggregate", 1), ("report", 1)]));
-    assert_eq!(items(&ran, "retrieve"), small::case_ids());
-    assert_eq!(items(&ran, "answer"), Vec::<String>::new());
+    assert_eq!(ran.items("retrieve"), small::case_ids());
+    assert_eq!(ran.items("answer"), Vec::<String>::new());
     assert_eq!(
-        items(&ran, "score"),
+        ran.items("score"),
         ["parrot", "permit"],
         "what found more than three results, by the evaluator of results"
     );
@@ -179,8 +167,8 @@ fn top_k_asks_again_and_answers_only_where_the_context_changed() {
     // One result is less than what answers read.
     space.edit("evaluation.yaml", "top_k: 5", "top_k: 1");
     let ran = space.run("").expect(0);
-    assert_eq!(items(&ran, "retrieve"), small::case_ids());
-    assert!(!items(&ran, "answer").is_empty());
+    assert_eq!(ran.items("retrieve"), small::case_ids());
+    assert!(!ran.items("answer").is_empty());
     for step in ["prepare", "materialize", "chunk", "full_text_index"] {
         assert!(!ran.executed().contains_key(step), "{step}");
     }
@@ -194,7 +182,7 @@ fn ranking_options_ask_again_and_build_nothing() {
     for step in ["sources", "prepare", "materialize", "chunk", "full_text_index"] {
         assert!(!ran.executed().contains_key(step), "{step}");
     }
-    assert_eq!(items(&ran, "retrieve"), small::case_ids());
+    assert_eq!(ran.items("retrieve"), small::case_ids());
 }
 
 #[test]
@@ -203,13 +191,13 @@ fn mode_options_of_a_system_ask_it_again() {
     small::write_system(&space);
     let cold = space.run("").expect(0);
     assert_eq!(cold.row_counts().get("retrieve"), Some(&CASE_COUNT));
-    assert_nothing(&space.run("").expect(0));
+    space.run("").expect(0).expect_nothing();
     assert_eq!(space.read("asked.log").lines().count(), CASE_COUNT);
 
     space.edit("evaluation.yaml", "top_k: 3}", "top_k: 3, options: {rerank: true}}");
     let ran = space.run("").expect(0);
     assert_eq!(ran.executed().get("retrieve"), Some(&1));
-    assert_eq!(items(&ran, "retrieve"), small::case_ids());
+    assert_eq!(ran.items("retrieve"), small::case_ids());
     assert_eq!(space.read("asked.log").lines().count(), 2 * CASE_COUNT);
     assert_eq!(space.read("asked.log").matches("\"rerank\":true").count(), CASE_COUNT);
     // The system said the same as before.
@@ -223,7 +211,7 @@ fn a_file_of_a_system_asks_it_again() {
     space.run("").expect(0);
     space.edit("system.sh", "In 1871.", "In 1872.");
     let ran = space.run("").expect(0);
-    assert_eq!(items(&ran, "retrieve"), small::case_ids());
+    assert_eq!(ran.items("retrieve"), small::case_ids());
     // Results are the same, answers are not.
     assert_eq!(ran.executed().get("score"), Some(&2));
 }
@@ -235,7 +223,7 @@ fn answer_options() {
     let ran = space.run("").expect(0);
     // The evaluator of evidence reads no answers.
     assert_eq!(ran.executed(), steps(&[("answer", 1), ("score", 1), ("aggregate", 1), ("report", 1)]));
-    assert_eq!(items(&ran, "answer"), small::case_ids());
+    assert_eq!(ran.items("answer"), small::case_ids());
 }
 
 #[test]
@@ -251,11 +239,11 @@ fn chunk_size_keeps_the_parsed_documents() {
         assert_eq!(executed.get(step), Some(&1), "{step}");
     }
     assert_eq!(ran.row_counts().get("chunk"), Some(&DOCUMENT_COUNT));
-    assert_eq!(items(&ran, "retrieve"), small::case_ids());
+    assert_eq!(ran.items("retrieve"), small::case_ids());
 
     // And back: everything is there still.
     space.edit("evaluation.yaml", "size: 40", "size: 12");
-    assert_nothing(&space.run("").expect(0));
+    space.run("").expect(0).expect_nothing();
 }
 
 #[test]
@@ -265,9 +253,9 @@ fn the_text_of_one_document() {
     space.run("").expect(0);
     space.edit("documents.jsonl", "It is closed on Mondays.", "It is closed on Sundays.");
     let ran = space.run("").expect(0);
-    assert_eq!(items(&ran, "materialize"), ["museum"]);
-    assert_eq!(items(&ran, "chunk"), ["museum"]);
-    assert_eq!(items(&ran, "retrieve"), ["crossing", "entry", "groups"], "the cases of its unit");
+    assert_eq!(ran.items("materialize"), ["museum"]);
+    assert_eq!(ran.items("chunk"), ["museum"]);
+    assert_eq!(ran.items("retrieve"), ["crossing", "entry", "groups"], "the cases of its unit");
     let of_units = ["materialize", "chunk", "full_text_index", "retrieve", "answer", "score"];
     for label in ran.executed_labels().iter().filter(|label| of_units.iter().any(|step| label.starts_with(step))) {
         assert!(label.contains(" harbour/west "), "{label} is of another unit");
@@ -285,9 +273,9 @@ fn limits_and_output_folder() {
     let limits =
         "limits: {jobs: 1, queries: {concurrency: 2, timeout_s: 5, retries: 1, breaker: 3}, keep_going: false}\n";
     space.write("evaluation.yaml", &(space.read("evaluation.yaml") + limits + "output: elsewhere\n"));
-    assert_nothing(&space.run("--jobs 2").expect(0));
+    space.run("--jobs 2").expect(0).expect_nothing();
     assert!(space.path("elsewhere/report.html").is_file());
-    assert_nothing(&space.run("--output third").expect(0));
+    space.run("--output third").expect(0).expect_nothing();
     assert!(space.path("third/scores.parquet").is_file());
     assert_eq!(space.read("asked.log").lines().count(), CASE_COUNT);
 }
@@ -302,7 +290,7 @@ fn how_a_system_is_reached_is_no_part_of_it() {
         "command: [sh, system.sh]",
         "command: [sh, ./system.sh], environment: {REGION: north}",
     );
-    assert_nothing(&space.run("").expect(0));
+    space.run("").expect(0).expect_nothing();
 }
 
 #[test]
@@ -323,7 +311,7 @@ fn a_second_recipe_adds_only_what_it_does_not_share() {
         ])
     );
     assert_eq!(ran.row_counts().get("chunk"), Some(&DOCUMENT_COUNT));
-    assert_eq!(items(&ran, "retrieve"), small::case_ids());
+    assert_eq!(ran.items("retrieve"), small::case_ids());
     let own = ran.executed_labels();
     assert!(own.iter().all(|label| !label.contains(" fine")), "{own:?}");
 }
@@ -372,8 +360,8 @@ fn reordered_documents_are_neither_parsed_nor_cut_again() {
     space.write("documents.jsonl", &reversed);
     let ran = space.run("").expect(0);
     // Ties are broken by document order, so the index is another one and is asked again.
-    assert_eq!(items(&ran, "materialize"), Vec::<String>::new());
-    assert_eq!(items(&ran, "chunk"), Vec::<String>::new());
+    assert_eq!(ran.items("materialize"), Vec::<String>::new());
+    assert_eq!(ran.items("chunk"), Vec::<String>::new());
     assert_eq!(ran.executed().get("full_text_index"), Some(&1));
 }
 
@@ -415,7 +403,7 @@ fn comments_and_layout_of_the_evaluation_file_are_nothing() {
         "chunk: {size: 12}",
         "chunk:\n      size: 12\n      splitter: sentence  # the default",
     );
-    assert_nothing(&space.run("").expect(0));
+    space.run("").expect(0).expect_nothing();
 }
 
 #[test]
