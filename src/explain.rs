@@ -1,18 +1,17 @@
 //! Why an action is stale, or why it last ran: its key's preimage, the nearest earlier one, and the root causes.
 
-use std::collections::BTreeMap;
-
 use ragstage_cache::manifest::FieldChange;
-use ragstage_cache::{Digest, Manifest, Store};
+use ragstage_cache::{Digest, Manifest};
+use ragstage_stages::step::Stage;
 use serde::Serialize;
 
-use crate::exec::{RecordedAction, RunError};
+use crate::exec::RunError;
 use crate::graph::NodeId;
-use crate::plan::{Plan, Planner, RowFact, Standing};
+use crate::plan::{Plan, Planner, RowFact, Standing, UNKNOWN};
 use crate::stale::StaleReason;
 
-/// How many run records are searched for an earlier key.
-const RUNS_SEARCHED: usize = 100;
+/// What stands for the digest of an artifact that is not made yet.
+const NOT_MADE: &str = "(not made yet)";
 
 /// What is known of one action.
 #[derive(Debug, Serialize)]
@@ -31,7 +30,7 @@ pub struct Explanation {
     pub earlier: Option<(String, Digest)>,
     /// What differs from the earlier key.
     pub changes: Vec<FieldChange>,
-    /// The root causes: changes that are no input, here and in what this action depends on.
+    /// The root causes: what is no consequence of something else, here and in what this action depends on.
     pub causes: Vec<Cause>,
     /// The rows that were asked about.
     pub rows: Vec<RowFact>,
@@ -40,16 +39,10 @@ pub struct Explanation {
 /// A root cause.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Cause {
-    /// The action in whose own parameters it is.
+    /// The action that it is a cause of by itself.
     pub label: String,
-    /// The parameter with its old and new value.
-    pub change: FieldChange,
-}
-
-/// The keys of one earlier run.
-struct EarlierRun {
-    id: String,
-    actions: BTreeMap<String, RecordedAction>,
+    /// What it is.
+    pub reason: StaleReason,
 }
 
 /// Explains the nodes `ids` of `plan`; `item` asks about single rows.
@@ -60,92 +53,80 @@ pub fn explain(
     planner: &Planner<'_>,
     plan: &Plan,
     ids: &[NodeId],
-    evaluations: &[String],
     item: Option<&str>,
 ) -> Result<Vec<Explanation>, RunError> {
-    let runs = earlier_runs(&planner.shared.store, evaluations)?;
-    ids.iter().map(|&id| one(planner, plan, id, &runs, item)).collect()
+    ids.iter().map(|&id| one(planner, plan, id, item)).collect()
 }
 
-fn earlier_runs(store: &Store, evaluations: &[String]) -> Result<Vec<EarlierRun>, RunError> {
-    let mut runs = Vec::new();
-    for run in store.runs().list()?.into_iter().filter(|run| evaluations.contains(&run.evaluation)).take(RUNS_SEARCHED)
-    {
-        // A run that was killed early has no such file.
-        if let Some(actions) = store.runs().read_json(&run.id, crate::exec::ACTIONS_FILE)? {
-            runs.push(EarlierRun { id: run.id, actions });
-        }
-    }
-    Ok(runs)
-}
-
-fn one(
-    planner: &Planner<'_>,
-    plan: &Plan,
-    id: NodeId,
-    runs: &[EarlierRun],
-    item: Option<&str>,
-) -> Result<Explanation, RunError> {
+fn one(planner: &Planner<'_>, plan: &Plan, id: NodeId, item: Option<&str>) -> Result<Explanation, RunError> {
     let entry = plan.entry(id);
     let manifest = planner.manifest(plan, id)?;
-    let earlier = entry.key.and_then(|key| {
-        runs.iter().find_map(|run| run.actions.get(&entry.label).filter(|old| old.key != key).map(|old| (run, old.key)))
-    });
+    // Where an input is not made yet the key is not known, and may turn out to be the last one again.
+    let earlier = planner.previous.all(&entry.label).find(|(_, old)| Some(old.key) != entry.key);
     let mut changes = Vec::new();
     let mut causes = Vec::new();
-    if let (Some((run, old)), Some(new)) = (&earlier, &manifest) {
-        if let Some(old) = planner.shared.store.actions().manifest(old)? {
-            changes = Manifest::diff(&old, new);
-        }
-        trace(planner, plan, id, run, &mut causes)?;
+    if let Some((_, old)) = earlier
+        && let Some(old) = planner.shared.store.actions().manifest(&old.key)?
+    {
+        changes = Manifest::diff(&old, &manifest);
+        changes.iter_mut().for_each(not_made);
+    }
+    // A fresh action is compared with the run before it last changed, a stale one with what there is now.
+    if let Some((run, _)) = earlier.filter(|_| entry.standing == Standing::Fresh) {
+        trace(planner, plan, id, &|label| planner.previous.action_of(run, label).map(|old| old.key), &mut causes)?;
+    } else if entry.standing != Standing::Fresh {
+        trace(planner, plan, id, &|label| planner.previous.action(label).map(|old| old.key), &mut causes)?;
     }
     let rows = match item {
         Some(item) => planner.rows(plan, id, item)?,
         None => Vec::new(),
     };
+    let shown = |value: String| if value == unknown() { NOT_MADE.to_string() } else { value };
     Ok(Explanation {
         label: entry.label.clone(),
         standing: entry.standing,
         key: entry.key,
         reasons: entry.reasons.clone(),
-        preimage: manifest
-            .map(|manifest| manifest.leaves().into_iter().map(|(path, value)| (path, value.to_string())).collect())
-            .unwrap_or_default(),
-        earlier: earlier.map(|(run, key)| (run.id.clone(), key)),
+        preimage: manifest.leaves().into_iter().map(|(path, value)| (path, shown(value.to_string()))).collect(),
+        earlier: earlier.map(|(run, old)| (run.to_string(), old.key)),
         changes,
         causes,
         rows,
     })
 }
 
-/// Follows changed inputs to the parameters that changed, comparing with one and the same earlier run.
+/// [`UNKNOWN`] as manifests show it.
+fn unknown() -> String {
+    ragstage_cache::manifest::FieldValue::Digest(UNKNOWN).to_string()
+}
+
+fn not_made(change: &mut FieldChange) {
+    if change.new.as_ref() == Some(&unknown()) {
+        change.new = Some(NOT_MADE.to_string());
+    }
+}
+
+/// Goes up from a node through everything that has another key than `earlier` says, and collects what is a cause by itself:
+/// a parameter, a file, a lost artifact.
 fn trace(
     planner: &Planner<'_>,
     plan: &Plan,
     id: NodeId,
-    run: &EarlierRun,
+    earlier: &dyn Fn(&str) -> Option<Digest>,
     causes: &mut Vec<Cause>,
 ) -> Result<(), RunError> {
     let mut open = vec![id];
     let mut seen = vec![id];
     while let Some(id) = open.pop() {
         let entry = plan.entry(id);
-        let Some(old) = run.actions.get(&entry.label) else { continue };
-        if entry.key == Some(old.key) {
+        let old = earlier(&entry.label);
+        if entry.key.is_some() && entry.key == old && entry.standing == Standing::Fresh {
             continue;
         }
-        if let (Some(new), Some(old)) =
-            (planner.manifest(plan, id)?, planner.shared.store.actions().manifest(&old.key)?)
-        {
-            let files_are_roots = entry.step.stage() == ragstage_stages::step::Stage::Prepare;
-            for change in Manifest::diff(&old, &new) {
-                // Prepare's inputs are the user's own files: there is nothing further up.
-                if !change.input || files_are_roots {
-                    let cause = Cause { label: entry.label.clone(), change };
-                    if !causes.contains(&cause) {
-                        causes.push(cause);
-                    }
-                }
+        for reason in own_reasons(planner, plan, id, old)? {
+            let cause = Cause { label: entry.label.clone(), reason };
+            if !causes.contains(&cause) {
+                causes.push(cause);
             }
         }
         for &input in &plan.graph.node(id).inputs {
@@ -156,4 +137,27 @@ fn trace(
         }
     }
     Ok(())
+}
+
+/// The reasons of a node that follow from nothing further up.
+fn own_reasons(
+    planner: &Planner<'_>,
+    plan: &Plan,
+    id: NodeId,
+    old: Option<Digest>,
+) -> Result<Vec<StaleReason>, RunError> {
+    let entry = plan.entry(id);
+    // Prepare's inputs are the user's own files: there is nothing further up.
+    let files_are_roots = entry.step.stage() == Stage::Prepare;
+    let changed = match old.filter(|old| Some(*old) != entry.key) {
+        Some(old) => planner.shared.store.actions().manifest(&old)?,
+        None => None,
+    };
+    let reasons = match changed {
+        Some(old) => Manifest::diff(&old, &planner.manifest(plan, id)?).into_iter().map(StaleReason::from).collect(),
+        None => entry.reasons.clone(),
+    };
+    let own =
+        |reason: &StaleReason| reason.is_root_cause() || files_are_roots && matches!(reason, StaleReason::Input { .. });
+    Ok(reasons.into_iter().filter(own).collect())
 }

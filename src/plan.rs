@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use ragstage_cache::action::OutputRecord;
 use ragstage_cache::key::key_of;
 use ragstage_cache::{Digest, Manifest};
-use ragstage_stages::artifact::Units;
+use ragstage_stages::artifact::{Documents, Queries, Units};
 use ragstage_stages::contract::{Action, Artifact, ComputeRow, Context, Decoded, Pool, Produced, RowBatch, RowOutcome};
 use ragstage_stages::error::{DecodeError, StageError, StageErrorKind};
 use ragstage_stages::score::EvaluatorSpec;
@@ -62,13 +62,23 @@ pub struct RowsToCome {
 pub struct RowFact {
     /// The item.
     pub item: String,
-    /// The row cache it lives in.
+    /// Where it is or would be; nothing where the action's inputs are not made yet.
+    pub place: Option<RowPlace>,
+}
+
+/// A place in a row cache.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RowPlace {
+    /// The row cache.
     pub slot: Digest,
-    /// Its key there.
+    /// The row's key there.
     pub key: Digest,
-    /// Whether it is there.
+    /// Whether the row is there.
     pub cached: bool,
 }
+
+/// Stands for the digest of an artifact that is not made yet.
+pub const UNKNOWN: Digest = Digest([0; 32]);
 
 /// One action of the plan.
 #[derive(Debug, Clone, Serialize)]
@@ -166,6 +176,43 @@ struct Outputs<'a>(&'a [Entry]);
 impl NodeOutputs for Outputs<'_> {
     fn outputs(&self, id: NodeId) -> &[OutputRecord] {
         self.0.get(id.0).map_or(&[], |entry| &entry.outputs)
+    }
+}
+
+/// The outputs of the plan's nodes; those that are not made yet are [`UNKNOWN`].
+struct Expected<'a> {
+    entries: &'a [Entry],
+    unknown: Vec<OutputRecord>,
+}
+
+impl<'a> Expected<'a> {
+    fn new(entries: &'a [Entry]) -> Self {
+        let names = [
+            "parsed",
+            "chunks",
+            "full_text_index",
+            "results",
+            "answers",
+            "observations",
+            "scores",
+            "summary",
+            "score_table",
+            "latency",
+        ];
+        let unknown = names
+            .into_iter()
+            .map(|name| OutputRecord { name: name.to_string(), digest: UNKNOWN, bytes: 0, rows: 0, observation: false })
+            .collect();
+        Expected { entries, unknown }
+    }
+}
+
+impl NodeOutputs for Expected<'_> {
+    fn outputs(&self, id: NodeId) -> &[OutputRecord] {
+        match self.entries.get(id.0) {
+            Some(entry) if !entry.outputs.is_empty() => &entry.outputs,
+            _ => &self.unknown,
+        }
     }
 }
 
@@ -270,31 +317,69 @@ impl Planner<'_> {
         Ok(entry)
     }
 
-    /// The preimage of a node's key, where its inputs are known.
+    /// The preimage of a node's key. Inputs that are not made yet are [`UNKNOWN`] in it.
     ///
     /// # Errors
     /// When a source file cannot be read any more.
-    pub fn manifest(&self, plan: &Plan, id: NodeId) -> Result<Option<Manifest>, RunError> {
-        if plan.entry(id).key.is_none() {
-            return Ok(None);
-        }
-        let action = self.source.action(plan.graph.node(id), &Outputs(&plan.entries))?;
-        Ok(Some(Manifest::of(&*action)))
+    pub fn manifest(&self, plan: &Plan, id: NodeId) -> Result<Manifest, RunError> {
+        let action = self.source.action(plan.graph.node(id), &Expected::new(&plan.entries))?;
+        Ok(Manifest::of(&*action))
     }
 
-    /// The rows of a node that `item` names: their keys, and whether they are in the row cache.
+    /// The rows of a node that `item` names, and whether they are in the row cache.
     ///
     /// # Errors
-    /// When a source file cannot be read any more.
+    /// When a source file or an artifact cannot be read any more.
     pub fn rows(&self, plan: &Plan, id: NodeId, item: &str) -> Result<Vec<RowFact>, RunError> {
         if plan.entry(id).key.is_none() {
-            return Ok(Vec::new());
+            let names = self.items(plan, id)?;
+            return Ok(names
+                .into_iter()
+                .filter(|name| name == item)
+                .map(|item| RowFact { item, place: None })
+                .collect());
         }
         let action = self.source.action(plan.graph.node(id), &Outputs(&plan.entries))?;
         let context = PlanContext::new(self, plan.entry(id).step, Some(item));
         // It is stopped at its rows, which is all that is wanted of it.
         let _ = action.run(&context);
         Ok(context.watched.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The items of a node whose inputs are not made yet, as the benchmark has them.
+    fn items(&self, plan: &Plan, id: NodeId) -> Result<Vec<String>, RunError> {
+        let node = plan.graph.node(id);
+        let unreadable = |error: DecodeError| RunError::Internal(format!("benchmark: {error}"));
+        let read = |prepare: NodeId, name: &str| match plan.entry(prepare).outputs.iter().find(|o| o.name == name) {
+            Some(output) => (self.source.blob)(&output.digest).map(Some),
+            None => Ok(None),
+        };
+        let input = |node: &Node| node.inputs.first().copied();
+        match (&node.spec, input(node)) {
+            (
+                Spec::FullTextSearch { unit, .. }
+                | Spec::System { unit, .. }
+                | Spec::Answer { unit, .. }
+                | Spec::Score { unit, .. },
+                Some(prepare),
+            ) => {
+                let Some(bytes) = read(prepare, "queries")? else { return Ok(Vec::new()) };
+                let queries = Queries::decode(bytes).map_err(unreadable)?.rows;
+                let cases = unit.case_positions(queries.len()).into_iter().filter_map(|row| queries.get(row));
+                Ok(cases.map(|query| query.case_id.clone()).collect())
+            }
+            (Spec::Chunk { .. }, Some(parsed)) => {
+                let parsed = plan.graph.node(parsed);
+                let (Spec::Materialize { unit, .. }, Some(prepare)) = (&parsed.spec, input(parsed)) else {
+                    return Ok(Vec::new());
+                };
+                let Some(bytes) = read(prepare, "documents")? else { return Ok(Vec::new()) };
+                let documents = Documents::decode(bytes).map_err(unreadable)?.rows;
+                let rows = unit.document_positions(documents.len()).into_iter().filter_map(|row| documents.get(row));
+                Ok(rows.map(|document| document.document_id.clone()).collect())
+            }
+            _ => Ok(Vec::new()),
+        }
     }
 
     fn reasons(&self, node: &Node, key: Digest, action: &dyn Action) -> Result<Vec<StaleReason>, RunError> {
@@ -394,7 +479,8 @@ impl Context for PlanContext<'_> {
             self.shared.store.rows().peek(&slot, keys).map_err(|error| StageError::store(self.step, error))
         };
         for item in batch.items.iter().filter(|item| self.watch == Some(item.label)) {
-            let fact = RowFact { item: item.label.to_string(), slot, key: item.key, cached: peek(&[item.key])? > 0 };
+            let place = RowPlace { slot, key: item.key, cached: peek(&[item.key])? > 0 };
+            let fact = RowFact { item: item.label.to_string(), place: Some(place) };
             self.watched.lock().unwrap_or_else(PoisonError::into_inner).push(fact);
         }
         let mut keys: Vec<Digest> = batch.items.iter().map(|item| item.key).collect();

@@ -9,9 +9,11 @@ use super::flags::{ExplainFlags, Format};
 use super::open::quiet_batch;
 use super::out::{out, out_json};
 use crate::batch::Settings;
+use crate::exec::RunError;
 use crate::exit;
 use crate::explain::{Explanation, explain as explain_nodes};
 use crate::graph::NodeId;
+use crate::plan::{Plan, Planner};
 
 /// Actions that are explained in full before they are only counted.
 const MOST_SHOWN: usize = 8;
@@ -26,18 +28,11 @@ pub fn explain(flags: &ExplainFlags, store: Option<&Path>) -> Result<u8, Failure
     let planner = batch.planner();
     let of_stage: Vec<NodeId> =
         plan.graph.nodes().filter(|(_, node)| flags.stage.0.contains(&node.step)).map(|(id, _)| id).collect();
-    let names: Vec<String> = batch.evaluations.iter().map(|evaluation| evaluation.name.clone()).collect();
-    let named: Vec<NodeId> = match &flags.item {
-        Some(item) => of_stage.iter().copied().filter(|id| plan.entry(*id).label.contains(item.as_str())).collect(),
-        None => of_stage.clone(),
+    let chosen = match flags.item.as_deref() {
+        None => of_stage,
+        Some(item) => choose(&planner, &plan, of_stage, item)?,
     };
-    let explanations = if named.is_empty() {
-        // Not part of a label: then it is a case or a document.
-        let all = explain_nodes(&planner, &plan, &of_stage, &names, flags.item.as_deref())?;
-        all.into_iter().filter(|explanation| !explanation.rows.is_empty()).collect()
-    } else {
-        explain_nodes(&planner, &plan, &named, &names, None)?
-    };
+    let explanations = explain_nodes(&planner, &plan, &chosen, flags.item.as_deref())?;
     if explanations.is_empty() {
         let what = match &flags.item {
             Some(item) => format!("no action of that stage, and none of its items, is called {item:?}"),
@@ -67,6 +62,26 @@ pub fn explain(flags: &ExplainFlags, store: Option<&Path>) -> Result<u8, Failure
     Ok(exit::OK)
 }
 
+/// What `item` means: a word of the actions' labels (a unit, a recipe, a query, an evaluator), else a case or document, else
+/// any part of a label. In this order, since `1` may be a case, and is in `evidence_recall@10` too.
+fn choose(planner: &Planner<'_>, plan: &Plan, ids: Vec<NodeId>, item: &str) -> Result<Vec<NodeId>, RunError> {
+    let label = |id: &NodeId| plan.entry(*id).label.as_str();
+    let word = |id: &NodeId| label(id) == item || label(id).split([' ', '/']).any(|word| word == item);
+    if ids.iter().any(word) {
+        return Ok(ids.into_iter().filter(word).collect());
+    }
+    let mut with_row = Vec::new();
+    for &id in &ids {
+        if !planner.rows(plan, id, item)?.is_empty() {
+            with_row.push(id);
+        }
+    }
+    if with_row.is_empty() {
+        with_row = ids.into_iter().filter(|id| label(id).contains(item)).collect();
+    }
+    Ok(with_row)
+}
+
 fn paragraph(explanation: &Explanation) -> String {
     let mut text = format!("{} is {}", explanation.label, explanation.standing.name());
     if let Some(key) = &explanation.key {
@@ -77,8 +92,13 @@ fn paragraph(explanation: &Explanation) -> String {
         text += &format!("  because {reason}\n");
     }
     for row in &explanation.rows {
-        let cached = if row.cached { "in the row cache" } else { "not in the row cache: would be computed" };
-        text += &format!("  row {} (key {}, slot {}): {cached}\n", row.item, row.key.short(), row.slot.short());
+        text += &match &row.place {
+            Some(place) => {
+                let cached = if place.cached { "in the row cache" } else { "not in the row cache: would be computed" };
+                format!("  row {} (key {}, slot {}): {cached}\n", row.item, place.key.short(), place.slot.short())
+            }
+            None => format!("  row {}: whether it is cached shows when what it depends on has run\n", row.item),
+        };
     }
     text += "  its key holds\n";
     for (path, value) in &explanation.preimage {
@@ -92,20 +112,13 @@ fn paragraph(explanation: &Explanation) -> String {
                 let kind = if change.input { " (input)" } else { "" };
                 text += &format!("    {}{kind}: {} -> {}\n", change.path, shown(&change.old), shown(&change.new));
             }
-            if !explanation.causes.is_empty() {
-                text += "  root causes\n";
-            }
-            for cause in &explanation.causes {
-                let change = &cause.change;
-                text += &format!(
-                    "    {}: {}: {} -> {}\n",
-                    cause.label,
-                    change.path,
-                    shown(&change.old),
-                    shown(&change.new)
-                );
-            }
         }
+    }
+    if !explanation.causes.is_empty() {
+        text += "  root causes\n";
+    }
+    for cause in &explanation.causes {
+        text += &format!("    {}: {}\n", cause.label, cause.reason);
     }
     text
 }

@@ -42,6 +42,9 @@ pub(super) static BENCHMARK: Tagged = Tagged {
     ],
 };
 
+/// The name of a benchmark without one: the same in every evaluation file, so that they share what is made of it.
+const DEFAULT_NAME: &str = "benchmark";
+
 const SPLIT: Field =
     Field { name: "split", doc: "The split of the dataset.", shape: TEXT, need: Need::Default("\"test\"") };
 
@@ -75,9 +78,9 @@ static JSONL: Record = Record {
         },
         Field {
             name: "name",
-            doc: "Name of the benchmark; the name of the evaluation by default.",
+            doc: "Name of the benchmark. It is in the benchmark's keys, so evaluations that give it several names share nothing.",
             shape: NAME,
-            need: Need::Optional,
+            need: Need::Default("\"benchmark\""),
         },
         Field { name: "version", doc: "Version of the dataset.", shape: TEXT, need: Need::Default("\"1\"") },
         SPLIT,
@@ -116,8 +119,8 @@ static BEIR: Record = Record {
     together: &[],
 };
 
-/// The benchmark that a checked `benchmark` stands for. `base` is the folder of the evaluation file, `name` its name.
-pub(super) fn convert(view: &View<'_>, base: &Path, name: &str, faults: &mut Faults) -> BenchmarkSpec {
+/// The benchmark that a checked `benchmark` stands for. `base` is the folder of the evaluation file.
+pub(super) fn convert(view: &View<'_>, base: &Path, faults: &mut Faults) -> BenchmarkSpec {
     let text = |key: &str| view.get(key).text().map(str::to_string);
     let path = |key: &str| view.get(key).text().map(|path| base.join(path));
     let split = text("split").unwrap_or_else(|| "test".to_string());
@@ -136,7 +139,7 @@ pub(super) fn convert(view: &View<'_>, base: &Path, name: &str, faults: &mut Fau
             cases: path("cases").unwrap_or_default(),
             units: path("units"),
             root: path("root"),
-            name: text("name").unwrap_or_else(|| name.to_string()),
+            name: text("name").unwrap_or_else(|| DEFAULT_NAME.to_string()),
             version: text("version").unwrap_or_else(|| "1".to_string()),
             split,
             task_type: text("task_type").unwrap_or_else(|| "rag_qa".to_string()),
@@ -165,7 +168,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<BenchmarkSpec, Vec<String>> {
-        checked(text, &Shape::Tagged(&BENCHMARK), |view, faults| convert(view, Path::new("conf"), "handbook", faults))
+        checked(text, &Shape::Tagged(&BENCHMARK), |view, faults| convert(view, Path::new("conf"), faults))
     }
 
     #[test]
@@ -175,7 +178,7 @@ mod tests {
             cases: "/abs/c.jsonl".into(),
             units: None,
             root: None,
-            name: "handbook".to_string(),
+            name: "benchmark".to_string(),
             version: "1".to_string(),
             split: "test".to_string(),
             task_type: "rag_qa".to_string(),

@@ -208,7 +208,7 @@ fn convert(
 ) -> Evaluation {
     let base = path.parent().unwrap_or(Path::new(""));
     let name = view.get("name").text().unwrap_or_default().to_string();
-    let benchmark = benchmark::convert(&view.get("benchmark"), base, &name, faults);
+    let benchmark = benchmark::convert(&view.get("benchmark"), base, faults);
 
     let (recipes, places, incomplete) = convert_recipes(view, base, environment, faults);
     let names = RecipeNames { recipes: &recipes, incomplete };

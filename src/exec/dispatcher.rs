@@ -198,7 +198,8 @@ impl<'a> Dispatcher<'a> {
         let lanes = Lanes { cpu, calls, outcomes };
         let mut in_flight = 0usize;
         let mut told = false;
-        let mut stopped = false;
+        // A fault may be from before the graph grew.
+        let mut stopped = !self.rules.keep_going && !self.errors.is_empty();
         loop {
             while !stopped
                 && !self.shared.interrupt.asked()

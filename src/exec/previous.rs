@@ -8,6 +8,9 @@ use ragstage_cache::{Digest, Store};
 /// The file in a run record that maps each action's label to its key and outputs.
 pub const ACTIONS_FILE: &str = "actions.json";
 
+/// How many run records are searched for an action.
+const RUNS_SEARCHED: usize = 100;
+
 /// An action as a run record remembers it.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct RecordedAction {
@@ -19,38 +22,51 @@ pub struct RecordedAction {
     pub outputs: BTreeMap<String, Digest>,
 }
 
-/// Reads the latest run records of some evaluations, when it is first asked.
-pub struct Previous {
-    store: Arc<Store>,
-    runs: Vec<String>,
+/// An earlier run, whose actions are read when they are first asked for.
+struct EarlierRun {
+    id: String,
     actions: OnceLock<BTreeMap<String, RecordedAction>>,
 }
 
+/// The run records of some evaluations, newest first. Not only the latest: that one may have been killed, or have stopped
+/// at an early stage, and knows nothing of what it did not reach.
+pub struct Previous {
+    store: Arc<Store>,
+    runs: Vec<EarlierRun>,
+}
+
 impl Previous {
-    /// The latest recorded runs of `evaluations`, as of now.
+    /// The recorded runs of `evaluations`, as of now.
     pub fn new(store: Arc<Store>, evaluations: &[String]) -> Self {
-        let mut runs = Vec::new();
-        for evaluation in evaluations {
-            // A history that cannot be read costs explanations, not results.
-            if let Ok(Some(run)) = store.runs().latest(evaluation) {
-                runs.push(run.id().to_string());
-            }
-        }
-        Previous { store, runs, actions: OnceLock::new() }
+        // A history that cannot be read costs explanations, not results.
+        let runs = store.runs().list().unwrap_or_default();
+        let runs = runs
+            .into_iter()
+            .filter(|run| evaluations.contains(&run.evaluation))
+            .take(RUNS_SEARCHED)
+            .map(|run| EarlierRun { id: run.id, actions: OnceLock::new() })
+            .collect();
+        Previous { store, runs }
     }
 
-    /// The action of that label in the latest run.
+    /// The action of that label in the latest run that has one.
     pub fn action(&self, label: &str) -> Option<&RecordedAction> {
-        self.actions
-            .get_or_init(|| {
-                let mut actions = BTreeMap::new();
-                for run in &self.runs {
-                    let read: Option<BTreeMap<String, RecordedAction>> =
-                        self.store.runs().read_json(run, ACTIONS_FILE).ok().flatten();
-                    actions.extend(read.unwrap_or_default());
-                }
-                actions
-            })
-            .get(label)
+        self.runs.iter().find_map(|run| self.read(run).get(label))
+    }
+
+    /// The actions of that label in all runs that have one, newest first, with the ids of the runs.
+    pub fn all<'a>(&'a self, label: &'a str) -> impl Iterator<Item = (&'a str, &'a RecordedAction)> {
+        self.runs.iter().filter_map(move |run| Some((run.id.as_str(), self.read(run).get(label)?)))
+    }
+
+    /// The action of that label in the run `id`.
+    pub fn action_of(&self, id: &str, label: &str) -> Option<&RecordedAction> {
+        self.read(self.runs.iter().find(|run| run.id == id)?).get(label)
+    }
+
+    fn read<'a>(&self, run: &'a EarlierRun) -> &'a BTreeMap<String, RecordedAction> {
+        // A run that was killed early has no such file.
+        run.actions
+            .get_or_init(|| self.store.runs().read_json(&run.id, ACTIONS_FILE).ok().flatten().unwrap_or_default())
     }
 }

@@ -1,3 +1,10 @@
 //! One file per promise of the README, each told with the real command in a folder of its own.
 
+mod changes;
+mod force;
+mod law;
+mod rescore;
+mod sharing;
+mod small;
 mod space;
+mod units;

@@ -65,6 +65,11 @@ impl Space {
         self.finish(self.command().args(arguments.split_whitespace()).output().expect("the command starts"))
     }
 
+    /// Runs the command with arguments that may hold blanks.
+    pub fn ragstage_with(&self, arguments: &[&str]) -> Ran {
+        self.finish(self.command().args(arguments).output().expect("the command starts"))
+    }
+
     /// Runs `ragstage run` (or `score`) with more `arguments`, and takes its events.
     pub fn run(&self, arguments: &str) -> Ran {
         self.with_events("run", arguments)
@@ -73,6 +78,60 @@ impl Space {
     /// Runs `ragstage score` with more `arguments`, and takes its events.
     pub fn score(&self, arguments: &str) -> Ran {
         self.with_events("score", arguments)
+    }
+
+    /// A JSON file in the folder.
+    pub fn json(&self, name: &str) -> Value {
+        serde_json::from_str(&self.read(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    /// Every file below `folder`, sorted, relative to it, with its bytes.
+    pub fn files(&self, folder: &str) -> BTreeMap<String, Vec<u8>> {
+        let root = self.path(folder);
+        let mut open = vec![root.clone()];
+        let mut files = BTreeMap::new();
+        while let Some(folder) = open.pop() {
+            for entry in std::fs::read_dir(&folder).into_iter().flatten() {
+                let path = entry.expect("a folder's entry").path();
+                if path.is_dir() {
+                    open.push(path);
+                } else {
+                    let name = path.strip_prefix(&root).expect("below the root").to_string_lossy().into_owned();
+                    files.insert(name, std::fs::read(&path).expect("read"));
+                }
+            }
+        }
+        files
+    }
+
+    /// Each action of the latest run of `evaluation` in the store at `store`, by label, with the digests of its values.
+    pub fn values(&self, store: &str, evaluation: &str) -> BTreeMap<String, BTreeMap<String, String>> {
+        let folder = self.path(store).join("runs");
+        let mut runs: Vec<PathBuf> =
+            std::fs::read_dir(&folder).expect("runs").map(|entry| entry.expect("a run").path()).collect();
+        // Ids begin with the second; of runs within one second, the one that was written last counts.
+        runs.sort_by_key(|run| std::fs::metadata(run.join("actions.json")).and_then(|file| file.modified()).ok());
+        let read = |path: PathBuf| -> Value {
+            serde_json::from_slice(&std::fs::read(path).expect("a run record")).expect("JSON")
+        };
+        let run = runs.iter().rev().find(|run| read(run.join("run.json"))["evaluation"] == evaluation).expect("a run");
+        let actions = read(run.join("actions.json"));
+        let mut values = BTreeMap::new();
+        for (label, action) in actions.as_object().expect("actions") {
+            // Latencies are observations, and a report shows them.
+            if label.starts_with("report ") {
+                continue;
+            }
+            let outputs: BTreeMap<String, String> = action["outputs"]
+                .as_object()
+                .expect("outputs")
+                .iter()
+                .filter(|(name, _)| !["observations", "latency"].contains(&name.as_str()))
+                .map(|(name, digest)| (name.clone(), digest.as_str().expect("a digest").to_string()))
+                .collect();
+            values.insert(label.clone(), outputs);
+        }
+        values
     }
 
     fn with_events(&self, verb: &str, arguments: &str) -> Ran {
@@ -137,6 +196,24 @@ impl Ran {
             .collect();
         rows.sort();
         rows
+    }
+
+    /// The items of one step whose rows were computed, sorted.
+    pub fn items(&self, step: &str) -> Vec<String> {
+        self.rows().iter().filter_map(|row| row.strip_prefix(&format!("{step} "))).map(str::to_string).collect()
+    }
+
+    /// What it printed on stdout, as JSON.
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {}", self.stdout))
+    }
+
+    /// Fails unless no action ran and no row was computed.
+    pub fn expect_nothing(self) -> Self {
+        assert_eq!(self.executed(), BTreeMap::new());
+        assert_eq!(self.rows(), Vec::<String>::new());
+        assert!(self.of("action_stale").is_empty());
+        self
     }
 
     /// How many rows were computed, by step.
