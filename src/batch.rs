@@ -505,7 +505,8 @@ pub struct EventRecorder {
 }
 
 impl EventRecorder {
-    fn add(&self, record: Arc<RunDir>) {
+    /// Writes the events from now on into `record` too.
+    pub fn add(&self, record: Arc<RunDir>) {
         self.records.lock().unwrap_or_else(PoisonError::into_inner).push(record);
     }
 }

@@ -4,15 +4,17 @@
 //! and cases are known even before the first run. What depends on an action that has to run first has an unknown key: it is
 //! planned as a cascade, and early cutoff may still spare it.
 
-use std::collections::BTreeMap;
-use std::collections::HashMap;
+use std::any::TypeId;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ragstage_cache::action::OutputRecord;
 use ragstage_cache::key::key_of;
 use ragstage_cache::{Digest, Manifest};
 use ragstage_stages::artifact::{Documents, Queries, Units};
-use ragstage_stages::contract::{Action, Artifact, ComputeRow, Context, Decoded, Pool, Produced, RowBatch, RowOutcome};
+use ragstage_stages::contract::{
+    Action, Artifact, ComputeRow, Context, Decoded, MakeValue, Pool, Produced, RowBatch, RowOutcome,
+};
 use ragstage_stages::error::{DecodeError, StageError, StageErrorKind};
 use ragstage_stages::score::EvaluatorSpec;
 use ragstage_stages::step::{Stage, Step};
@@ -451,22 +453,8 @@ impl Context for PlanContext<'_> {
         }
     }
 
-    fn decoded(
-        &self,
-        digest: &Digest,
-        decode: &dyn Fn(Vec<u8>) -> Result<Decoded, DecodeError>,
-    ) -> Result<Decoded, StageError> {
-        if let Some(value) = self.shared.decoded.get(digest) {
-            return Ok(value);
-        }
-        let bytes = self.blob(digest)?;
-        let size = bytes.len();
-        let value = decode(bytes).map_err(|error| StageError {
-            step: self.step,
-            kind: StageErrorKind::Artifact { digest: *digest, why: error.to_string() },
-        })?;
-        self.shared.decoded.keep(*digest, value.clone(), size);
-        Ok(value)
+    fn value(&self, digest: &Digest, kind: TypeId, make: &MakeValue<'_>) -> Result<Decoded, StageError> {
+        self.shared.decoded.value(digest, kind, make)
     }
 
     fn source(&self, digest: &Digest) -> Result<Option<Vec<u8>>, StageError> {

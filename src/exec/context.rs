@@ -1,5 +1,6 @@
 //! What a running action is lent: blobs, source files, and rows that are computed, journaled and kept.
 
+use std::any::TypeId;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -8,8 +9,8 @@ use std::time::Duration;
 use ragstage_cache::key::key_of;
 use ragstage_cache::rows::{Durability, RowSlot};
 use ragstage_cache::{Digest, Manifest, StoreError};
-use ragstage_stages::contract::{Call, ComputeRow, Context, Decoded, Pool, Row, RowBatch, RowOutcome};
-use ragstage_stages::error::{DecodeError, InputError, Place, RowError, StageError, StageErrorKind};
+use ragstage_stages::contract::{Call, ComputeRow, Context, Decoded, MakeValue, Pool, Row, RowBatch, RowOutcome};
+use ragstage_stages::error::{InputError, Place, RowError, StageError, StageErrorKind};
 use ragstage_stages::step::Step;
 use rayon::prelude::*;
 
@@ -197,20 +198,8 @@ impl Context for ActionContext<'_> {
         self.shared.store.cas().get(digest).map_err(|error| self.error(StageErrorKind::Store(error)))
     }
 
-    fn decoded(
-        &self,
-        digest: &Digest,
-        decode: &dyn Fn(Vec<u8>) -> Result<Decoded, DecodeError>,
-    ) -> Result<Decoded, StageError> {
-        if let Some(value) = self.shared.decoded.get(digest) {
-            return Ok(value);
-        }
-        let bytes = self.blob(digest)?;
-        let size = bytes.len();
-        let value = decode(bytes)
-            .map_err(|error| self.error(StageErrorKind::Artifact { digest: *digest, why: error.to_string() }))?;
-        self.shared.decoded.keep(*digest, value.clone(), size);
-        Ok(value)
+    fn value(&self, digest: &Digest, kind: TypeId, make: &MakeValue<'_>) -> Result<Decoded, StageError> {
+        self.shared.decoded.value(digest, kind, make)
     }
 
     fn source(&self, digest: &Digest) -> Result<Option<Vec<u8>>, StageError> {

@@ -15,6 +15,7 @@ mod state;
 mod worker;
 
 pub use actions::{ActionSource, NodeOutputs};
+pub use context::ActionContext;
 pub use decoded::DecodedArtifacts;
 pub use dispatcher::{Dispatcher, NodeRun, Rules};
 pub use event::{Event, EventSink, Fanout};

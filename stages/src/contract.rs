@@ -4,7 +4,7 @@
 //! to the context's row cache, and gives back the bytes of its outputs. Whether rows run in parallel, how often a call is
 //! tried and where bytes are stored is the context's business.
 
-use std::any::Any;
+use std::any::{Any, TypeId};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -129,8 +129,11 @@ pub struct Call {
 /// Computes item `index` of a batch.
 pub type ComputeRow<'a> = dyn Fn(usize, &Call) -> Result<Row, RowError> + Sync + 'a;
 
-/// A decoded artifact of any type.
+/// A value made of an artifact, of any type.
 pub type Decoded = Arc<dyn Any + Send + Sync>;
+
+/// Makes a value of an artifact, and says how many bytes of it are read for that.
+pub type MakeValue<'a> = dyn Fn() -> Result<(Decoded, usize), StageError> + 'a;
 
 /// What the executor lends a running action.
 pub trait Context: Sync {
@@ -140,15 +143,12 @@ pub trait Context: Sync {
     /// When the blob is lost or corrupt; the executor then computes it again.
     fn blob(&self, digest: &Digest) -> Result<Vec<u8>, StageError>;
 
-    /// A blob in decoded form, decoded once per process while memory lasts. Use [`decoded`].
+    /// The value of type `kind` that `make` makes of the blob `digest` and of nothing else, made once per process while
+    /// memory lasts. Use [`decoded`] and [`derived`].
     ///
     /// # Errors
-    /// As [`Context::blob`], and when `decode` refuses.
-    fn decoded(
-        &self,
-        digest: &Digest,
-        decode: &dyn Fn(Vec<u8>) -> Result<Decoded, DecodeError>,
-    ) -> Result<Decoded, StageError>;
+    /// Those of `make`.
+    fn value(&self, digest: &Digest, kind: TypeId, make: &MakeValue<'_>) -> Result<Decoded, StageError>;
 
     /// The bytes of a file of the benchmark, by digest; `None` when no source file has that digest (any more).
     ///
@@ -181,11 +181,42 @@ pub trait Artifact: Sized + Send + Sync + 'static {
 /// The artifact `digest`, decoded once per process.
 ///
 /// # Errors
-/// As [`Context::decoded`].
+/// As [`Context::blob`], and when the bytes are no `T`.
 pub fn decoded<T: Artifact>(context: &dyn Context, step: Step, digest: &Digest) -> Result<Arc<T>, StageError> {
-    let any = context.decoded(digest, &|bytes| T::decode(bytes).map(|value| Arc::new(value) as Decoded))?;
+    value(context, step, digest, &|| {
+        let bytes = context.blob(digest)?;
+        let size = bytes.len();
+        let kind = |error: DecodeError| StageErrorKind::Artifact { digest: *digest, why: error.to_string() };
+        Ok((T::decode(bytes).map_err(|error| StageError { step, kind: kind(error) })?, size))
+    })
+}
+
+/// What `make` computes from the artifact `digest` alone, once per process: what every action that reads the artifact would
+/// compute again. `T` is of the caller's own, and says what was computed.
+///
+/// # Errors
+/// Those of `make`.
+pub fn derived<T: Send + Sync + 'static>(
+    context: &dyn Context,
+    step: Step,
+    digest: &Digest,
+    make: &dyn Fn() -> Result<T, StageError>,
+) -> Result<Arc<T>, StageError> {
+    value(context, step, digest, &|| Ok((make()?, 0)))
+}
+
+fn value<T: Send + Sync + 'static>(
+    context: &dyn Context,
+    step: Step,
+    digest: &Digest,
+    make: &dyn Fn() -> Result<(T, usize), StageError>,
+) -> Result<Arc<T>, StageError> {
+    let any = context.value(digest, TypeId::of::<T>(), &|| {
+        let (value, size) = make()?;
+        Ok((Arc::new(value) as Decoded, size))
+    })?;
     any.downcast::<T>().map_err(|_| StageError {
         step,
-        kind: StageErrorKind::Artifact { digest: *digest, why: "is read as two types".to_string() },
+        kind: StageErrorKind::Artifact { digest: *digest, why: "is kept as another type".to_string() },
     })
 }

@@ -1,12 +1,14 @@
 //! A benchmark prepared by the two actions of the prepare stage, over files on disk and without a store.
 
+use std::any::TypeId;
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use ragstage_cache::Digest;
 use ragstage_stages::artifact::{Documents, Golds, Queries, Units};
-use ragstage_stages::contract::{Action, Artifact, ComputeRow, Context, Decoded, Produced, RowBatch, RowOutcome};
-use ragstage_stages::error::{DecodeError, InputError, StageError, StageErrorKind};
+use ragstage_stages::contract::{
+    Action, Artifact, ComputeRow, Context, Decoded, MakeValue, Produced, RowBatch, RowOutcome,
+};
+use ragstage_stages::error::{InputError, StageError, StageErrorKind};
 use ragstage_stages::prepare::{BenchmarkSpec, DocumentFile, PrepareBenchmark, SourceFile, SourceList, Sources};
 use ragstage_stages::step::Step;
 
@@ -82,12 +84,8 @@ impl Context for Memory {
         Err(StageError { step: Step::Prepare, kind: StageErrorKind::Artifact { digest: *digest, why } })
     }
 
-    fn decoded(
-        &self,
-        digest: &Digest,
-        decode: &dyn Fn(Vec<u8>) -> Result<Decoded, DecodeError>,
-    ) -> Result<Decoded, StageError> {
-        decode(self.blob(digest)?).map(|_| Arc::new(()) as Decoded).map_err(|e| StageError::encode(Step::Prepare, e))
+    fn value(&self, _: &Digest, _: TypeId, make: &MakeValue<'_>) -> Result<Decoded, StageError> {
+        make().map(|(value, _)| value)
     }
 
     fn source(&self, digest: &Digest) -> Result<Option<Vec<u8>>, StageError> {

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use ragstage_cache::{Digest, KeyVisitor, Walk};
-use rayon::prelude::*;
 
-use super::case::Case;
+use super::case::{Case, CaseDigests};
 use super::evaluator::{Evaluator, Reads};
+use super::row_digests::{AnswerDigests, GoldDigests, HitDigests};
 use crate::artifact::{Answers, Gold, Golds, Queries, Results, Score, Scores, Unit};
 use crate::contract::{
     Action, Artifact, Context, Output, Pool, Produced, Row, RowBatch, RowItem, RowOutcome, begin_key, decoded,
@@ -79,12 +79,12 @@ impl Action for ScoreResponses {
 
     fn run(&self, context: &dyn Context) -> Result<Produced, StageError> {
         let reads = self.evaluator.reads();
-        let golds = decoded::<Golds>(context, Step::Score, &self.gold)?;
-        let golds: Vec<&Gold> = self.of_unit(&golds.rows, &self.gold)?;
+        let all = decoded::<Golds>(context, Step::Score, &self.gold)?;
+        let golds: Vec<&Gold> = self.of_unit(&all.rows, &self.gold)?;
         let rows = if reads.answer && self.answers.is_none() {
             golds.iter().map(|_| Score::skipped("no answers were asked for")).collect()
         } else {
-            self.score(context, reads, &golds)?
+            self.score(context, reads, &all, &golds)?
         };
         let scores = Scores {
             rows: rows
@@ -100,15 +100,31 @@ impl Action for ScoreResponses {
 }
 
 impl ScoreResponses {
-    /// A score per case, in the order of `golds`.
-    fn score(&self, context: &dyn Context, reads: Reads, golds: &[&Gold]) -> Result<Vec<Score>, StageError> {
+    /// A score per case, in the order of `golds`, which are the unit's of `all`.
+    fn score(
+        &self,
+        context: &dyn Context,
+        reads: Reads,
+        all: &Golds,
+        golds: &[&Gold],
+    ) -> Result<Vec<Score>, StageError> {
+        let gold_digests = GoldDigests::read(context, &self.gold, all)?;
+        let gold_digests = self.of_unit(&gold_digests.0, &self.gold)?;
         let results = match reads.results {
             true => Some(decoded::<Results>(context, Step::Score, &self.results)?),
             false => None,
         };
+        let hit_digests = match &results {
+            Some(results) => Some(HitDigests::read(context, &self.results, results)?),
+            None => None,
+        };
         let answers = match &self.answers {
             Some(digest) if reads.answer => Some((digest, decoded::<Answers>(context, Step::Score, digest)?)),
             _ => None,
+        };
+        let answer_digests = match &answers {
+            Some((digest, answers)) => Some(AnswerDigests::read(context, digest, answers)?),
+            None => None,
         };
         let queries = match reads.question {
             true => Some(decoded::<Queries>(context, Step::Score, &self.queries)?),
@@ -129,8 +145,9 @@ impl ScoreResponses {
         }
         let cases: Vec<Case> = golds
             .iter()
+            .zip(gold_digests)
             .enumerate()
-            .map(|(i, gold)| {
+            .map(|(i, (gold, gold_digest))| {
                 let retrieved = results.as_ref().and_then(|results| results.rows.get(i));
                 let answer = answers.as_ref().and_then(|(_, answers)| answers.rows.get(i));
                 Case {
@@ -141,17 +158,17 @@ impl ScoreResponses {
                     upstream: retrieved
                         .and_then(|row| row.error.as_ref())
                         .or_else(|| answer.and_then(|row| row.error.as_ref())),
+                    digests: CaseDigests {
+                        gold: *gold_digest,
+                        results: hit_digests.as_ref().and_then(|digests| digests.0.get(i).copied()),
+                        answer: answer_digests.as_ref().and_then(|digests| digests.0.get(i).copied()),
+                    },
                 }
             })
             .collect();
         let scorable: Vec<&Case> = cases.iter().filter(|case| case.upstream.is_none()).collect();
-        let keys: Vec<Digest> = scorable
-            .par_iter()
-            .map(|case| case.key(reads))
-            .collect::<Result<_, _>>()
-            .map_err(|error| StageError::encode(Step::Score, error))?;
         let items: Vec<RowItem> =
-            scorable.iter().zip(keys).map(|(case, key)| RowItem { key, label: &case.gold.case_id }).collect();
+            scorable.iter().map(|case| RowItem { key: case.key(reads), label: &case.gold.case_id }).collect();
         let slot = Slot { evaluator: &*self.evaluator, salt: self.salt };
         let batch = RowBatch { slot: &slot, pool: Pool::Cpu, items: &items };
         let outcomes = context.rows(batch, &|i, _| {
@@ -219,6 +236,7 @@ fn upstream(error: &RowError) -> RowError {
 
 #[cfg(test)]
 mod tests {
+    use std::any::TypeId;
     use std::collections::BTreeMap;
     use std::sync::Mutex;
     use std::time::Duration;
@@ -227,8 +245,7 @@ mod tests {
 
     use super::*;
     use crate::artifact::{Answer, Documents, Hit, Query, Retrieved, ScoreState, ScoreValue, UnitRows};
-    use crate::contract::{Call, ComputeRow, Decoded};
-    use crate::error::DecodeError;
+    use crate::contract::{Call, ComputeRow, Decoded, MakeValue};
     use crate::score::{EvaluatorSpec, evaluator};
 
     /// Blobs and rows in memory; counts the rows that were computed.
@@ -257,12 +274,8 @@ mod tests {
             self.blobs.get(digest).cloned().ok_or_else(|| artifact(digest, "is not there".to_string()))
         }
 
-        fn decoded(
-            &self,
-            digest: &Digest,
-            decode: &dyn Fn(Vec<u8>) -> Result<Decoded, DecodeError>,
-        ) -> Result<Decoded, StageError> {
-            decode(self.blob(digest)?).map_err(|error| artifact(digest, error.to_string()))
+        fn value(&self, _: &Digest, _: TypeId, make: &MakeValue<'_>) -> Result<Decoded, StageError> {
+            make().map(|(value, _)| value)
         }
 
         fn source(&self, _: &Digest) -> Result<Option<Vec<u8>>, StageError> {

@@ -1,11 +1,10 @@
-//! One case before its evaluator: what it may see, and the digest of that.
+//! One case before its evaluator: what it may see, and the key of that.
 
-use ragstage_cache::key::walk_json;
 use ragstage_cache::{Digest, KeyHasher, KeyVisitor};
 
 use super::evaluator::{CaseView, Evaluator, Reads, ResponseView};
 use crate::artifact::{Answer, Gold, Hit, Score};
-use crate::error::{DecodeError, RowError};
+use crate::error::RowError;
 
 /// One case with what the evaluator may see of it, or why there is nothing to see.
 pub(crate) struct Case<'a> {
@@ -14,6 +13,14 @@ pub(crate) struct Case<'a> {
     pub(crate) hits: &'a [Hit],
     pub(crate) answer: Option<&'a Answer>,
     pub(crate) upstream: Option<&'a RowError>,
+    pub(crate) digests: CaseDigests,
+}
+
+/// Digests of a case's gold and of what the evaluator reads of its response.
+pub(crate) struct CaseDigests {
+    pub(crate) gold: Digest,
+    pub(crate) results: Option<Digest>,
+    pub(crate) answer: Option<Digest>,
 }
 
 impl Case<'_> {
@@ -29,71 +36,19 @@ impl Case<'_> {
     }
 
     /// The row's key: all that the score depends on beyond the evaluator.
-    ///
-    /// # Errors
-    /// Only through a fault of ours.
-    pub(crate) fn key(&self, reads: Reads) -> Result<Digest, DecodeError> {
-        let gold = self.gold.digest()?;
+    pub(crate) fn key(&self, reads: Reads) -> Digest {
         let mut v = KeyHasher::new();
         v.begin_record("", "ragstage.score.row");
-        v.digest("gold", &gold);
+        v.digest("gold", &self.digests.gold);
         if reads.question {
             v.text("question", self.query);
         }
-        if reads.results {
-            v.begin_list("results", self.hits.len());
-            for hit in self.hits {
-                walk_hit(&mut v, hit);
-            }
-            v.end();
-        }
-        if reads.answer {
-            walk_answer(&mut v, self.answer);
-        }
-        v.end();
-        Ok(v.finish())
-    }
-}
-
-fn walk_hit(v: &mut dyn KeyVisitor, hit: &Hit) {
-    let Hit { id, text, score, kind, source, metadata } = hit;
-    v.begin_record("", "hit");
-    v.text("id", id);
-    v.text("text", text);
-    match score {
-        Some(score) => v.float("score", *score),
-        None => v.null("score"),
-    }
-    v.text("kind", kind);
-    for (name, map) in [("source", source), ("metadata", metadata)] {
-        v.begin_record(name, "object");
-        map.iter().for_each(|(key, value)| walk_json(v, key, value));
-        v.end();
-    }
-    v.end();
-}
-
-fn walk_answer(v: &mut dyn KeyVisitor, answer: Option<&Answer>) {
-    let text = answer.and_then(|answer| answer.text.as_deref());
-    match text {
-        Some(text) => v.text("answer", text),
-        None => v.null("answer"),
-    }
-    let citations = answer.map(|answer| answer.citations.as_slice()).unwrap_or_default();
-    v.begin_list("citations", citations.len());
-    for citation in citations {
-        v.begin_record("", "citation");
-        v.text("id", &citation.id);
-        for (name, value) in [("result_id", &citation.result_id), ("text", &citation.text)] {
-            match value {
-                Some(value) => v.text(name, value),
-                None => v.null(name),
+        for (name, digest) in [("results", &self.digests.results), ("answer", &self.digests.answer)] {
+            if let Some(digest) = digest {
+                v.digest(name, digest);
             }
         }
-        v.begin_record("source", "object");
-        citation.source.iter().for_each(|(key, value)| walk_json(v, key, value));
         v.end();
-        v.end();
+        v.finish()
     }
-    v.end();
 }

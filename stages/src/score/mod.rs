@@ -21,6 +21,7 @@ mod qrels;
 mod ranking;
 mod registry;
 mod retrieval;
+mod row_digests;
 mod source;
 mod spec;
 mod text_match;

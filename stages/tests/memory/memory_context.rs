@@ -1,5 +1,6 @@
 //! A context that keeps blobs, source files and rows in memory, and remembers which rows it computed.
 
+use std::any::TypeId;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -7,9 +8,9 @@ use std::time::Duration;
 use ragstage_cache::Digest;
 use ragstage_cache::key::key_of;
 use ragstage_stages::contract::{
-    Action, Artifact, Call, ComputeRow, Context, Decoded, Produced, Row, RowBatch, RowOutcome,
+    Action, Artifact, Call, ComputeRow, Context, Decoded, MakeValue, Produced, Row, RowBatch, RowOutcome,
 };
-use ragstage_stages::error::{DecodeError, StageError, StageErrorKind};
+use ragstage_stages::error::{StageError, StageErrorKind};
 use ragstage_stages::step::Step;
 
 /// The context of these tests.
@@ -61,12 +62,8 @@ impl Context for MemoryContext {
         })
     }
 
-    fn decoded(
-        &self,
-        digest: &Digest,
-        decode: &dyn Fn(Vec<u8>) -> Result<Decoded, DecodeError>,
-    ) -> Result<Decoded, StageError> {
-        decode(self.blob(digest)?).map_err(|error| StageError::encode(Step::Prepare, error))
+    fn value(&self, _: &Digest, _: TypeId, make: &MakeValue<'_>) -> Result<Decoded, StageError> {
+        make().map(|(value, _)| value)
     }
 
     fn source(&self, digest: &Digest) -> Result<Option<Vec<u8>>, StageError> {

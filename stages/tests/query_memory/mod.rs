@@ -1,5 +1,6 @@
 //! A context in memory that logs which rows were computed.
 
+use std::any::TypeId;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -10,9 +11,9 @@ use ragstage_cache::key::key_of;
 use ragstage_cache::{Digest, StoreError};
 use ragstage_stages::artifact::{Chunk, Chunks, Documents, Gold, Golds, Queries, Query, Unit, UnitRows};
 use ragstage_stages::contract::{
-    Action, Artifact, Call, ComputeRow, Context, Decoded, Pool, Produced, Row, RowBatch, RowOutcome,
+    Action, Artifact, Call, ComputeRow, Context, Decoded, MakeValue, Pool, Produced, Row, RowBatch, RowOutcome,
 };
-use ragstage_stages::error::{DecodeError, RowError, StageError, StageErrorKind};
+use ragstage_stages::error::{RowError, StageError};
 use ragstage_stages::step::Step;
 
 type Cell<T> = Mutex<Option<Result<T, RowError>>>;
@@ -66,15 +67,8 @@ impl Context for Memory {
         })
     }
 
-    fn decoded(
-        &self,
-        digest: &Digest,
-        decode: &dyn Fn(Vec<u8>) -> Result<Decoded, DecodeError>,
-    ) -> Result<Decoded, StageError> {
-        decode(self.blob(digest)?).map_err(|error| StageError {
-            step: Step::Retrieve,
-            kind: StageErrorKind::Artifact { digest: *digest, why: error.to_string() },
-        })
+    fn value(&self, _: &Digest, _: TypeId, make: &MakeValue<'_>) -> Result<Decoded, StageError> {
+        make().map(|(value, _)| value)
     }
 
     fn source(&self, _: &Digest) -> Result<Option<Vec<u8>>, StageError> {

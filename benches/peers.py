@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""What other programs take for the work that `cargo bench --bench speed` times, printed as the same table.
+
+Each is measured only where it is installed: pip install bm25s PyStemmer ranx pytrec_eval-terrier numba
+SciFact is read from $RAGSTAGE_DATA/beir/scifact. Always exits with 0.
+"""
+
+import gzip
+import json
+import os
+import random
+import statistics
+import time
+from pathlib import Path
+
+
+def optional(name):
+    try:
+        return __import__(name)
+    except ImportError:
+        return None
+
+
+def row(figure, value, unit):
+    print(f"| {figure} | {value:.2f} {unit} |", flush=True)
+
+
+def timed(call, times=5):
+    """The last result and the median of the wall times in milliseconds."""
+    elapsed = []
+    for _ in range(times):
+        start = time.perf_counter()
+        result = call()
+        elapsed.append((time.perf_counter() - start) * 1e3)
+    return result, statistics.median(elapsed)
+
+
+def scifact():
+    """Documents, test queries and judgements; None where they are not there."""
+    folder = Path(os.environ.get("RAGSTAGE_DATA", "")) / "beir" / "scifact"
+    packed = folder / "corpus.jsonl.gz"
+    if "RAGSTAGE_DATA" not in os.environ or not packed.is_file():
+        return None
+    with gzip.open(packed, "rt", encoding="utf-8") as file:
+        documents = [json.loads(line) for line in file]
+    judgements = {}
+    for line in (folder / "qrels" / "test.tsv").read_text(encoding="utf-8").splitlines()[1:]:
+        query, document, grade = line.split("\t")
+        judgements.setdefault(query, {})[document] = int(grade)
+    with open(folder / "queries.jsonl", encoding="utf-8") as file:
+        queries = {query["_id"]: query["text"] for query in map(json.loads, file) if query["_id"] in judgements}
+    return documents, queries, judgements
+
+
+def full_text(bm25s, stemmer):
+    data = scifact()
+    if data is None:
+        return
+    documents, queries, judgements = data
+    ids = [document["_id"] for document in documents]
+    texts = [f"{document.get('title', '')} {document['text']}" for document in documents]
+    stem = stemmer.Stemmer("english")
+
+    def build():
+        index = bm25s.BM25(method="lucene", k1=0.9, b=0.4)
+        index.index(bm25s.tokenize(texts, stopwords="en", stemmer=stem, show_progress=False), show_progress=False)
+        return index
+
+    def ask(index):
+        tokens = bm25s.tokenize(list(queries.values()), stopwords="en", stemmer=stem, show_progress=False)
+        return index.retrieve(tokens, k=1000, show_progress=False)
+
+    index, build_ms = timed(build, 3)
+    row("SciFact: bm25s, tokenize and index 5,183 documents", build_ms, "ms")
+    (found, scores), ask_ms = timed(lambda: ask(index))
+    row("SciFact: bm25s, 300 queries, 1,000 hits each", ask_ms, "ms")
+    pytrec_eval = optional("pytrec_eval")
+    if pytrec_eval is None:
+        return
+    run = {
+        query: {ids[hit]: float(score) for hit, score in zip(hits, values) if score > 0}
+        for query, hits, values in zip(queries, found, scores)
+    }
+    values = pytrec_eval.RelevanceEvaluator(judgements, {"ndcg_cut.10"}).evaluate(run)
+    row("SciFact: nDCG@10 of that, by pytrec_eval", statistics.mean(v["ndcg_cut_10"] for v in values.values()), "")
+
+
+def rescore():
+    """10,000 cases with ten hits and one judgement each, already in memory in the program's own form."""
+    draw = random.Random(1)
+    judgements = {f"q{i}": {f"d{draw.randrange(2000)}": 1} for i in range(10_000)}
+    run = {query: {f"d{draw.randrange(2000)}": draw.random() for _ in range(10)} for query in judgements}
+    if (pytrec_eval := optional("pytrec_eval")) is not None:
+        evaluator = pytrec_eval.RelevanceEvaluator(judgements, {"ndcg_cut.10"})
+        row("nDCG@10 of 10,000 cases x 10 hits, pytrec_eval", timed(lambda: evaluator.evaluate(run))[1], "ms")
+    if (ranx := optional("ranx")) is not None:
+
+        def evaluate():
+            return ranx.evaluate(ranx.Qrels(judgements), ranx.Run(run), "ndcg@10")
+
+        evaluate()  # numba compiles
+        row("nDCG@10 of 10,000 cases x 10 hits, ranx", timed(evaluate)[1], "ms")
+
+
+def main():
+    print("| peer | measured |\n|---|---:|")
+    bm25s, stemmer = optional("bm25s"), optional("Stemmer")
+    if bm25s is not None and stemmer is not None:
+        full_text(bm25s, stemmer)
+    rescore()
+
+
+if __name__ == "__main__":
+    main()

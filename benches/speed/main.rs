@@ -1,0 +1,45 @@
+//! How fast the engine is, in numbers: `cargo bench --bench speed` runs all of it, `-- warm units` some.
+//!
+//! Nothing is asserted here; docs/performance.md holds the figures, the machine they were taken on and what is missed.
+
+mod benchmark;
+mod figure;
+mod full_text;
+mod provider;
+mod rescore;
+mod rows;
+mod space;
+mod units;
+mod warm;
+
+use figure::Figure;
+
+/// A group of figures: its name, and what measures it.
+type Group = (&'static str, fn() -> Vec<Figure>);
+
+const GROUPS: [Group; 6] = [
+    ("warm", warm::figures),
+    ("rows", rows::figures),
+    ("units", units::figures),
+    ("provider", provider::figures),
+    ("rescore", rescore::figures),
+    ("full_text", full_text::figures),
+];
+
+fn main() {
+    // Cargo adds flags such as `--bench`.
+    let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    if let Some(unknown) = wanted.iter().find(|word| GROUPS.iter().all(|(name, _)| name != word)) {
+        let names: Vec<_> = GROUPS.iter().map(|(name, _)| *name).collect();
+        eprintln!("no group is called {unknown}; there are {}", names.join(", "));
+        std::process::exit(2);
+    }
+    println!("{}", figure::HEADER);
+    for (name, figures) in GROUPS {
+        if wanted.is_empty() || wanted.iter().any(|word| word == name) {
+            for figure in figures() {
+                println!("{figure}");
+            }
+        }
+    }
+}
