@@ -1,9 +1,9 @@
 //! Dates in UTC, as file names and reports write them.
 
-/// `YYYYMMDDTHHMMSSZ` of a time in seconds since 1970: sorts by time.
-pub fn compact(seconds: u64) -> String {
+/// `YYYYMMDDTHHMMSS.mmmZ` of a time in seconds and milliseconds since 1970: sorts by time.
+pub fn compact(seconds: u64, millis: u32) -> String {
     let (year, month, day, hour, minute, second) = civil(seconds);
-    format!("{year:04}{month:02}{day:02}T{hour:02}{minute:02}{second:02}Z")
+    format!("{year:04}{month:02}{day:02}T{hour:02}{minute:02}{second:02}.{millis:03}Z")
 }
 
 /// RFC 3339 with milliseconds of a time in seconds and milliseconds since 1970.
@@ -36,16 +36,16 @@ mod tests {
         assert_eq!(rfc3339(0, 0), "1970-01-01T00:00:00.000Z");
         assert_eq!(rfc3339(951_827_696, 7), "2000-02-29T12:34:56.007Z");
         assert_eq!(rfc3339(1_796_083_199, 999), "2026-11-30T23:59:59.999Z");
-        assert_eq!(compact(951_827_696), "20000229T123456Z");
+        assert_eq!(compact(951_827_696, 0), "20000229T123456.000Z");
     }
 
     #[test]
     fn days_roll_over_at_leap_days() {
-        assert_eq!(compact(0), "19700101T000000Z");
-        assert_eq!(compact(951_782_399), "20000228T235959Z");
-        assert_eq!(compact(951_782_400), "20000229T000000Z");
-        assert_eq!(compact(1_000_000_000), "20010909T014640Z");
-        assert_eq!(compact(4_107_542_399), "21000228T235959Z");
-        assert_eq!(compact(4_107_542_400), "21000301T000000Z");
+        assert_eq!(compact(0, 0), "19700101T000000.000Z");
+        assert_eq!(compact(951_782_399, 0), "20000228T235959.000Z");
+        assert_eq!(compact(951_782_400, 0), "20000229T000000.000Z");
+        assert_eq!(compact(1_000_000_000, 0), "20010909T014640.000Z");
+        assert_eq!(compact(4_107_542_399, 0), "21000228T235959.000Z");
+        assert_eq!(compact(4_107_542_400, 0), "21000301T000000.000Z");
     }
 }

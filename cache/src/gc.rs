@@ -58,7 +58,8 @@ impl GcPlan {
 
     /// The milliseconds that making it all again would take, as far as records tell. Blobs are made by the actions.
     pub fn recompute_ms(&self) -> f64 {
-        self.actions.iter().filter_map(|item| item.recompute_ms).sum()
+        // Not `sum`, which begins at -0.0.
+        self.actions.iter().filter_map(|item| item.recompute_ms).fold(0.0, |sum, ms| sum + ms)
     }
 
     /// Whether there is nothing to remove.

@@ -31,7 +31,7 @@ pub struct Roots {
 /// A run record's id and what it is a run of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunSummary {
-    /// `YYYYMMDDTHHMMSSZ-<8 hex digits>`: sorts by time.
+    /// `YYYYMMDDTHHMMSS.mmmZ-<8 hex digits>`: sorts by time.
     pub id: String,
     /// The evaluation's name.
     pub evaluation: String,
@@ -73,7 +73,8 @@ impl Runs {
         let runs = self.layout.root.join("runs");
         self.layout.scratch("create run record", &runs)?;
         loop {
-            let id = format!("{}-{:08x}", crate::clock::compact(unix_ms() / 1000), nonce());
+            let now = unix_ms();
+            let id = format!("{}-{:08x}", crate::clock::compact(now / 1000, (now % 1000) as u32), nonce());
             let path = runs.join(&id);
             match fs::create_dir(&path) {
                 Ok(()) => {
@@ -144,7 +145,7 @@ impl Runs {
 }
 
 impl RunDir {
-    /// The run's id: `YYYYMMDDTHHMMSSZ-<8 hex digits>`.
+    /// The run's id: `YYYYMMDDTHHMMSS.mmmZ-<8 hex digits>`.
     pub fn id(&self) -> &str {
         &self.id
     }

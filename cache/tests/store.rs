@@ -209,7 +209,7 @@ fn runs_are_listed_newest_first() {
     first.append_line("events.jsonl", "{\"event\":\"ended\"}").expect("append");
     let events = fs::read_to_string(first.path().join("events.jsonl")).expect("read");
     assert_eq!(events, "{\"event\":\"began\"}\n{\"event\":\"ended\"}\n");
-    // Ids have the second in them; older ones are made by hand.
+    // Ids have the millisecond in them; older ones are made by hand.
     let old = "20200101T000000Z-0000000a";
     let dir = store.root().join("runs").join(old);
     fs::create_dir(&dir).expect("dir");
@@ -224,7 +224,22 @@ fn runs_are_listed_newest_first() {
     assert_eq!(outcome.expect("there")["done"], 3);
     assert_eq!(store.runs().read_json::<serde_json::Value>(first.id(), "none.json").expect("read"), None);
     let (time, nonce) = first.id().split_once('-').expect("two parts");
-    assert!(time.len() == 16 && time.ends_with('Z') && nonce.len() == 8);
+    assert!(time.len() == 20 && time.ends_with('Z') && nonce.len() == 8);
+}
+
+#[test]
+fn runs_of_one_second_are_in_their_order() {
+    let (_root, store) = store();
+    let mut made: Vec<String> = (0..8)
+        .map(|_| {
+            // Two runs are never of one millisecond: a process does not start that fast.
+            thread::sleep(std::time::Duration::from_millis(2));
+            store.runs().create("harbour").expect("create").id().to_string()
+        })
+        .collect();
+    made.reverse();
+    let listed: Vec<String> = store.runs().list().expect("list").into_iter().map(|run| run.id).collect();
+    assert_eq!(listed, made);
 }
 
 #[test]

@@ -39,11 +39,12 @@ pub fn explain(flags: &ExplainFlags, store: Option<&Path>) -> Result<u8, Failure
         explain_nodes(&planner, &plan, &named, &names, None)?
     };
     if explanations.is_empty() {
-        let item = flags.item.as_deref().unwrap_or_default();
-        return Err(Failure::NotThere {
-            what: format!("no action of that stage, and none of its items, is called {item:?}"),
-            hint: "`ragstage plan --all` lists the actions; items are case and document ids".to_string(),
-        });
+        let what = match &flags.item {
+            Some(item) => format!("no action of that stage, and none of its items, is called {item:?}"),
+            None => "there is no action of that stage".to_string(),
+        };
+        let hint = "`ragstage plan --all` lists the actions; items are case and document ids".to_string();
+        return Err(Failure::NotThere { what, hint });
     }
     match flags.format {
         Format::Json => {

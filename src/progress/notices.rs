@@ -36,7 +36,7 @@ impl Notices {
                     _ => None,
                 }
             }
-            Event::ActionWaiting { label, .. } => Some(format!("{label}: another process is computing it; waiting")),
+            Event::ActionWaiting { label, .. } => Some(format!("{label}: is being computed already; waiting")),
             Event::ActionFailed { label, error, .. } => Some(format!("{label}: failed: {error}")),
             Event::StoreIncident { message } => Some(format!("store: {message}")),
             Event::BreakerOpened { pool, error } => {

@@ -13,8 +13,10 @@ pub struct Count {
     pub fresh: usize,
     /// Actions that have to run.
     pub stale: usize,
-    /// Actions that ran, or that another process ran.
+    /// Actions that ran, here or elsewhere.
     pub finished: usize,
+    /// Those of them that ran elsewhere: in another process, or for another evaluation or recipe.
+    pub shared: usize,
     /// Rows to compute.
     pub rows: usize,
     /// Rows computed.
@@ -39,7 +41,11 @@ impl Tally {
         match event {
             Event::ActionFresh { step, .. } => count(step, &|c| c.fresh += 1),
             Event::ActionStale { step, .. } => count(step, &|c| c.stale += 1),
-            Event::ActionFinished { step, .. } | Event::ActionShared { step, .. } => count(step, &|c| c.finished += 1),
+            Event::ActionFinished { step, .. } => count(step, &|c| c.finished += 1),
+            Event::ActionShared { step, .. } => count(step, &|c| {
+                c.finished += 1;
+                c.shared += 1;
+            }),
             Event::RowsPlanned { step, total, cached, .. } => count(step, &|c| {
                 c.rows += total - cached;
                 c.rows_cached += cached;
@@ -54,7 +60,7 @@ impl Tally {
 impl Count {
     /// The count in words.
     pub fn words(&self) -> String {
-        let mut words = format!("{} ran, {} fresh", self.finished, self.fresh);
+        let mut words = format!("{} ran, {} fresh", self.finished - self.shared, self.fresh + self.shared);
         if self.rows + self.rows_cached > 0 {
             words += &format!("; rows: {} computed, {} cached", self.rows_done, self.rows_cached);
         }

@@ -1,1 +1,3 @@
-//! On-disk formats: samples that every later version opens, and golden stage outputs.
+//! On-disk formats: samples that every later version opens, and golden stage outputs. And the keys: what they hold.
+
+mod key_table;

@@ -1,0 +1,169 @@
+//! The key table of ARCHITECTURE.md against the manifests of real actions: a field that enters a key enters the table.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+/// Objects whose keys are the user's, or belong to the options of one evaluator.
+const FREE: [&str; 5] =
+    ["adapter.metadata", "mode.options", "evaluator.options", "recipes.*.manifest", "query_infos.*.options"];
+
+const STAGES: [&str; 6] = ["prepare", "materialize", "build", "query", "score", "aggregate"];
+
+/// Everything optional of the JSONL adapter, of selection and of a built recipe; and answers that are not asked for.
+const BUILT: &str = r#"
+name: built
+benchmark:
+  {adapter: jsonl, documents: documents.jsonl, cases: cases.jsonl, homepage: h, license: l, citation: c,
+   metadata: {a: 1}, sample: 1, categories: [fact], category_label: kind}
+recipes:
+  - {name: words, parse: {encoding: utf-8}, full_text: {stop_words: [the]}}
+  - {name: default}
+evaluators: [nDCG@10, answer_contains]
+"#;
+
+const RETRIEVAL_ONLY: &str = r#"
+name: retrieval-only
+benchmark: {adapter: beir, path: beir, dataset: tiny}
+recipe: {}
+answer: none
+evaluators: [R@10, token_f1]
+"#;
+
+const SYSTEM: &str = r#"
+name: system
+benchmark: {adapter: jsonl, documents: documents.jsonl, cases: cases.jsonl}
+recipe:
+  name: mine
+  system:
+    command: [sh, -c, 'while read line; do echo "{\"results\": [], \"answer\": \"a lighthouse\"}"; done']
+    version: "1"
+    files: [documents.jsonl]
+queries: [{mode: any, options: {rerank: true}}]
+evaluators: [answer_contains]
+"#;
+
+const FILES: [(&str, &str); 9] = [
+    ("built.yaml", BUILT),
+    ("retrieval-only.yaml", RETRIEVAL_ONLY),
+    ("system.yaml", SYSTEM),
+    (
+        "documents.jsonl",
+        "{\"document_id\": \"a\", \"name\": \"a.txt\", \"media_type\": \"text/plain\", \"text\": \"A lighthouse.\"}\n\
+         {\"document_id\": \"b\", \"name\": \"b.txt\", \"media_type\": \"text/plain\", \"path\": \"b.txt\"}\n",
+    ),
+    ("b.txt", "A harbour."),
+    (
+        "cases.jsonl",
+        "{\"case_id\": \"q\", \"query\": \"Which lighthouse?\", \"labels\": {\"kind\": \"fact\"}, \
+         \"expected\": {\"answers\": [\"a lighthouse\"], \"evidence\": [{\"reference_id\": \"a\"}]}}\n",
+    ),
+    ("beir/corpus.jsonl", "{\"_id\": \"d\", \"title\": \"Harbour\", \"text\": \"Ships.\"}\n"),
+    ("beir/queries.jsonl", "{\"_id\": \"q\", \"text\": \"Where are ships?\"}\n"),
+    ("beir/qrels/test.tsv", "query-id\tcorpus-id\tscore\nq\td\t1\n"),
+];
+
+type Table = BTreeMap<String, BTreeSet<String>>;
+
+#[test]
+fn architecture_lists_every_field_of_every_key() {
+    let table = documented();
+    let found = observed();
+    assert_eq!(table.keys().collect::<Vec<_>>(), found.keys().collect::<Vec<_>>(), "steps");
+    for (step, fields) in &found {
+        let documented = &table[step];
+        let missing: Vec<_> = fields.difference(documented).collect();
+        let gone: Vec<_> = documented.difference(fields).collect();
+        assert!(missing.is_empty() && gone.is_empty(), "{step}: not in the table {missing:?}, in no key {gone:?}");
+    }
+}
+
+#[test]
+fn the_table_holds_nothing_that_may_not_be_in_a_key() {
+    for (step, fields) in documented() {
+        for field in fields {
+            let last = field.rsplit('.').next().unwrap_or_default();
+            let banned =
+                ["path", "url", "http", "headers", "mtime", "jobs", "concurrency", "timeout", "retries", "host"];
+            assert!(!banned.contains(&last), "{step}: {field}");
+        }
+    }
+}
+
+/// The rows of the table: the step, then its fields, each in backticks.
+fn documented() -> Table {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("ARCHITECTURE.md");
+    let text = std::fs::read_to_string(path).expect("ARCHITECTURE.md");
+    let (_, rest) = text.split_once("<!-- key table").expect("the beginning of the table");
+    let (table, _) = rest.split_once("<!-- end of the key table -->").expect("the end of the table");
+    let rows = table.lines().filter(|line| line.starts_with("| `"));
+    rows.map(|row| {
+        let mut words = row.split('`').skip(1).step_by(2).map(str::to_string);
+        (words.next().expect("a step"), words.collect())
+    })
+    .collect()
+}
+
+/// The fields that the keys of real actions hold, as `ragstage explain` shows them.
+fn observed() -> Table {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for (name, text) in FILES {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("folders");
+        std::fs::write(path, text).expect("write");
+    }
+    let files = ["built.yaml", "retrieval-only.yaml", "system.yaml"];
+    ragstage(folder.path(), &[&["run", "--quiet"], files.as_slice()].concat());
+    let mut table = Table::new();
+    look(folder.path(), &files, &mut table);
+    // Keys of forced actions have one field more.
+    let mut force = vec!["run", "--quiet"];
+    force.extend(STAGES.iter().flat_map(|stage| ["--force", stage]));
+    ragstage(folder.path(), &[force.as_slice(), files.as_slice()].concat());
+    look(folder.path(), &files, &mut table);
+    table
+}
+
+fn look(folder: &Path, files: &[&str], table: &mut Table) {
+    for file in files {
+        // A system under test is not built.
+        let stages = STAGES.iter().filter(|stage| *file != "system.yaml" || !["materialize", "build"].contains(stage));
+        for stage in stages {
+            let printed = ragstage(folder, &["explain", stage, "--format", "json", "--file", file]);
+            let document: Value = serde_json::from_str(&printed).unwrap_or_else(|error| panic!("{error}: {printed}"));
+            for action in document["actions"].as_array().expect("actions") {
+                let step = action["label"].as_str().and_then(|label| label.split(' ').next()).expect("a label");
+                let fields = table.entry(step.to_string()).or_default();
+                for leaf in action["preimage"].as_array().expect("a preimage") {
+                    let [path, value] = [&leaf[0], &leaf[1]].map(|text| text.as_str().expect("a text"));
+                    // An empty list or record is no field. (A text is shown in quotes.)
+                    if !value.ends_with("{0 fields}") && value != "[0 entries]" {
+                        fields.insert(general(path));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A path with `*` for positions and for what is below a free object.
+fn general(path: &str) -> String {
+    let parts: Vec<&str> =
+        path.split('.').map(|part| if part.bytes().all(|byte| byte.is_ascii_digit()) { "*" } else { part }).collect();
+    let path = parts.join(".");
+    match FREE.iter().find(|free| path.strip_prefix(*free).is_some_and(|rest| rest.starts_with('.'))) {
+        Some(free) => format!("{free}.*"),
+        None => path,
+    }
+}
+
+/// Runs the command, which must succeed, and gives what it printed.
+fn ragstage(folder: &Path, arguments: &[&str]) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ragstage"));
+    let output = command.current_dir(folder).env_remove("RAGSTAGE_STORE").args(arguments).output().expect("it starts");
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{arguments:?}: {:?}\n{out}\n{err}", output.status);
+    out.into_owned()
+}
