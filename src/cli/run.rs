@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
 
 use comfy_table::Table;
 use ragstage_stages::aggregate::Headline;
@@ -25,6 +26,7 @@ use crate::progress::{Bars, Lines};
 /// # Errors
 /// When a file is invalid, or the batch fails as a whole.
 pub fn run(flags: &RunFlags, store: Option<&Path>, only_score: bool) -> Result<u8, Failure> {
+    let started = SystemTime::now();
     let evaluations = evaluations(&flags.files)?;
     if flags.output.is_some() && evaluations.len() > 1 {
         return Err(Failure::Usage("--output goes with one evaluation file".to_string()));
@@ -63,13 +65,17 @@ pub fn run(flags: &RunFlags, store: Option<&Path>, only_score: bool) -> Result<u
     }
     let code = code(&outcome);
     explain_code(code, &outcome);
-    if let Some(path) = &flags.depfile {
+    // A run that broke off has not read everything. What it leaves out would be forgotten by make, whose stamp of an
+    // earlier run may be good again once the fault is mended.
+    if outcome.errors.is_empty()
+        && let Some(path) = &flags.depfile
+    {
         depfile::write(path, flags.stamp.as_deref(), &batch, &outcome)?;
     }
     if code == exit::OK
         && let Some(stamp) = &flags.stamp
     {
-        touch(stamp)?;
+        touch(stamp, started)?;
     }
     Ok(code)
 }
@@ -230,14 +236,15 @@ fn json(outcome: &BatchOutcome) -> serde_json::Value {
     })
 }
 
-/// Sets a stamp's time to now, creating it if need be.
-fn touch(path: &Path) -> Result<(), Failure> {
+/// Sets a stamp's time to that of the run's start, creating it if need be: an input that was edited while the run went on is
+/// newer.
+fn touch(path: &Path, started: SystemTime) -> Result<(), Failure> {
     let failed = |error| Failure::Io { what: format!("touch {}", path.display()), error };
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder).map_err(failed)?;
     }
     let file = File::options().create(true).write(true).truncate(false).open(path).map_err(failed)?;
-    file.set_modified(std::time::SystemTime::now()).map_err(failed)
+    file.set_modified(started).map_err(failed)
 }
 
 /// Writes every event as a line of JSON.

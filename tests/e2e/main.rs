@@ -2,7 +2,9 @@
 
 mod changes;
 mod force;
+mod handbook;
 mod law;
+mod make;
 mod rescore;
 mod sharing;
 mod small;
