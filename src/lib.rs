@@ -10,6 +10,15 @@
 //!
 //! The meaning of all of it is in ARCHITECTURE.md.
 
+/// Prints a line on stderr. Unlike `eprintln!` it does not panic where nobody reads stderr any more (`ragstage run 2>&1 |
+/// head`): what was computed is worth more than what is said about it.
+macro_rules! tell {
+    ($($message:tt)*) => {{
+        use std::io::Write as _;
+        let _ = writeln!(std::io::stderr(), $($message)*);
+    }};
+}
+
 pub mod batch;
 pub mod cli;
 pub mod clock;

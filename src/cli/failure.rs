@@ -71,23 +71,23 @@ impl Failure {
     /// Prints what happened and what to do, on stderr.
     pub fn print(&self) {
         match self {
-            Failure::Usage(why) => eprintln!("error: {why}"),
+            Failure::Usage(why) => tell!("error: {why}"),
             Failure::Evaluation(errors) => {
                 for diagnostic in &errors.diagnostics {
-                    eprintln!("{}", diagnostic.render(&errors.source));
+                    tell!("{}", diagnostic.render(&errors.source));
                 }
                 let count = errors.diagnostics.len();
-                eprintln!("error: {count} fault{} in the evaluation file", if count == 1 { "" } else { "s" });
+                tell!("error: {count} fault{} in the evaluation file", if count == 1 { "" } else { "s" });
             }
             Failure::Run(error) => print_run_error(error),
             Failure::NotThere { what, hint } => {
-                eprintln!("error: {what}");
-                eprintln!("  hint: {hint}");
+                tell!("error: {what}");
+                tell!("  hint: {hint}");
             }
-            Failure::Io { what, error } => eprintln!("error: cannot {what}: {error}"),
+            Failure::Io { what, error } => tell!("error: cannot {what}: {error}"),
             Failure::Exists(path) => {
-                eprintln!("error: {} exists already; nothing was written", path.display());
-                eprintln!("  hint: choose another folder: ragstage init DIR");
+                tell!("error: {} exists already; nothing was written", path.display());
+                tell!("  hint: choose another folder: ragstage init DIR");
             }
         }
     }
@@ -109,40 +109,40 @@ pub fn print_run_error(error: &RunError) {
     match error {
         RunError::Input(errors) => print_inputs(errors),
         RunError::Store(error) => {
-            eprintln!("error: the store: {error}");
+            tell!("error: the store: {error}");
             if let Some(hint) = store_hint(error) {
-                eprintln!("  hint: {hint}");
+                tell!("  hint: {hint}");
             }
         }
         RunError::NotAllowed(actions) => {
-            eprintln!("error: responses are missing, and scoring never asks a query. These would have to run first:");
+            tell!("error: responses are missing, and scoring never asks a query. These would have to run first:");
             for action in actions.iter().take(MOST_SHOWN) {
                 let reasons: Vec<String> = action.reasons.iter().map(ToString::to_string).collect();
-                eprintln!("  {} ({})", action.label, reasons.join("; "));
+                tell!("  {} ({})", action.label, reasons.join("; "));
             }
             if actions.len() > MOST_SHOWN {
-                eprintln!("  ... and {} more", actions.len() - MOST_SHOWN);
+                tell!("  ... and {} more", actions.len() - MOST_SHOWN);
             }
-            eprintln!("  hint: `ragstage run` asks the missing queries; `ragstage plan` says what they are");
+            tell!("  hint: `ragstage run` asks the missing queries; `ragstage plan` says what they are");
         }
-        RunError::Interrupted => eprintln!("interrupted; the same command continues where this one stopped"),
-        RunError::Provider(why) => eprintln!("error: {why}"),
+        RunError::Interrupted => tell!("interrupted; the same command continues where this one stopped"),
+        RunError::Provider(why) => tell!("error: {why}"),
         RunError::Internal(why) => {
-            eprintln!("error: {why}");
-            eprintln!("  this is a fault of ragstage, not yours; nothing that was computed is lost");
+            tell!("error: {why}");
+            tell!("  this is a fault of ragstage, not yours; nothing that was computed is lost");
         }
     }
 }
 
 fn print_inputs(errors: &[InputError]) {
     for error in errors.iter().take(MOST_SHOWN) {
-        eprintln!("error: {error}");
+        tell!("error: {error}");
         if let Some(hint) = &error.hint {
-            eprintln!("  hint: {hint}");
+            tell!("  hint: {hint}");
         }
     }
     if errors.len() > MOST_SHOWN {
-        eprintln!("... and {} more", errors.len() - MOST_SHOWN);
+        tell!("... and {} more", errors.len() - MOST_SHOWN);
     }
 }
 

@@ -131,20 +131,20 @@ fn explain_code(code: u8, outcome: &BatchOutcome) {
             let place: Vec<&str> = [gate.recipe.as_deref(), gate.query.as_deref()].into_iter().flatten().collect();
             let value = gate.value.map_or("no value".to_string(), |value| format!("{value:.4}"));
             let why = gate.why.as_deref().unwrap_or("out of bounds");
-            eprintln!("gate failed: {} ({}): {value}: {why}", gate.gate, place.join(", "));
+            tell!("gate failed: {} ({}): {value}: {why}", gate.gate, place.join(", "));
         }
     }
     match code {
-        exit::ITEMS_FAILED => eprintln!(
+        exit::ITEMS_FAILED => tell!(
             "{} item(s) failed; the rest is done and reported. The same command tries the failed ones again.",
             outcome.evaluations.iter().map(|evaluation| evaluation.failed_items).sum::<u64>()
         ),
         exit::COVERAGE => {
-            eprintln!("coverage is under its floor, so some numbers are withheld; the same command tries again");
+            tell!("coverage is under its floor, so some numbers are withheld; the same command tries again");
         }
         exit::PROVIDER => {
             if let Some(closed) = &outcome.pool {
-                eprintln!("error: the system under test could not be used: {}", closed.error);
+                tell!("error: the system under test could not be used: {}", closed.error);
             }
         }
         _ => {}

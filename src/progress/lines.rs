@@ -41,18 +41,18 @@ impl EventSink for Lines {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.tally.take(event);
         if let Some(line) = state.notices.line(event) {
-            eprintln!("{line}");
+            tell!("{line}");
         }
         match event {
             Event::RowDone { step, .. } if state.last.elapsed() >= PAUSE => {
                 state.last = Instant::now();
                 if let Some(count) = state.tally.steps.get(step) {
-                    eprintln!("{step}: {}/{} rows", count.rows_done, count.rows);
+                    tell!("{step}: {}/{} rows", count.rows_done, count.rows);
                 }
             }
             Event::RunFinished { .. } => {
                 for (step, count) in state.tally.steps.iter().filter(|(_, count)| count.stale > 0) {
-                    eprintln!("{:<16}{}", step.name(), count.words());
+                    tell!("{:<16}{}", step.name(), count.words());
                 }
             }
             _ => {}

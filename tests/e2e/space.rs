@@ -65,11 +65,6 @@ impl Space {
         self.finish(self.command().args(arguments.split_whitespace()).output().expect("the command starts"))
     }
 
-    /// Runs the command with arguments that may hold blanks.
-    pub fn ragstage_with(&self, arguments: &[&str]) -> Ran {
-        self.finish(self.command().args(arguments).output().expect("the command starts"))
-    }
-
     /// Runs `ragstage run` (or `score`) with more `arguments`, and takes its events.
     pub fn run(&self, arguments: &str) -> Ran {
         self.with_events("run", arguments)
