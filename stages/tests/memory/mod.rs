@@ -1,4 +1,4 @@
-//! A context in memory.
+//! A context in memory, for tests that run an action without a store.
 
 mod memory_context;
 
