@@ -20,7 +20,7 @@ const CASES: [(&str, &str); 2] = [("q1", "When was the lighthouse built?"), ("q2
 /// The full-text mode over `chunks`.
 fn full_text(memory: &MemoryContext, chunks: &Chunks) -> ModeSpec {
     let chunks = memory.put(chunks);
-    let (outputs, failed) = run(&memory, &FullTextIndex { chunks, analyzer: AnalyzerOptions::default(), salt: 0 });
+    let (outputs, failed) = run(memory, &FullTextIndex { chunks, analyzer: AnalyzerOptions::default(), salt: 0 });
     assert_eq!(failed, 0);
     ModeSpec::FullText { index: outputs["full_text_index"], chunks, bm25: Bm25Options::default() }
 }

@@ -1,8 +1,5 @@
 //! A context that keeps blobs, source files and rows in memory, and remembers which rows it computed.
 
-// Each test target uses its own part of it.
-#![allow(dead_code)]
-
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

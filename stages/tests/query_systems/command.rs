@@ -139,11 +139,11 @@ fn a_process_that_is_late_is_ended_with_its_children() {
 
 #[test]
 fn a_process_that_does_not_read_blocks_nobody() {
-    let memory = Memory::with_timeout(Duration::from_millis(500));
+    let memory = MemoryContext::with_timeout(Duration::from_millis(500));
     // More than a pipe holds.
     let question = "why ".repeat(100_000);
     let transport = shell("sleep 600", Path::new("."));
-    let (outputs, failed) = memory.run(&retrieve(&memory, transport, &[("q1", &question)]));
+    let (outputs, failed) = run(&memory, &retrieve(&memory, transport, &[("q1", &question)]));
     let results: Results = memory.read(&outputs["results"]);
     let error = results.rows[0].error.as_ref().expect("the row fails");
     assert_eq!((failed, error.kind), (1, RowErrorKind::Timeout));
