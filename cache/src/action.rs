@@ -43,9 +43,12 @@ pub struct ActionRecord {
     pub label: String,
     /// What it made, in the step's order.
     pub outputs: Vec<OutputRecord>,
-    /// Items that can never be computed from its inputs (an unreadable document); the outputs say which.
+    /// Items that can never be computed from its inputs (an unreadable document); the outputs say which. The first
+    /// records of this format lack it: they knew none.
+    #[serde(default)]
     pub rejected: u64,
-    /// The row slots that it used, for garbage collection.
+    /// The row slots that it used, for garbage collection. The first records of this format lack it.
+    #[serde(default)]
     pub slots: Vec<Digest>,
     /// How long it took, in milliseconds: what making it again would cost.
     pub elapsed_ms: f64,

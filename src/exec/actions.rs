@@ -27,12 +27,15 @@ pub trait NodeOutputs {
     fn outputs(&self, id: NodeId) -> &[OutputRecord];
 }
 
+/// Reads a blob.
+pub type ReadBlob = dyn Fn(&Digest) -> Result<Vec<u8>, StoreError> + Send + Sync;
+
 /// Makes actions out of nodes.
 pub struct ActionSource {
     /// The files of the benchmarks.
     pub sources: Arc<Sources>,
     /// Reads blobs; `plan` has some that were never stored.
-    pub blob: Box<dyn Fn(&Digest) -> Result<Vec<u8>, StoreError> + Send + Sync>,
+    pub blob: Box<ReadBlob>,
     /// When this run started (RFC 3339, UTC); reports say so.
     pub started_at: String,
 }

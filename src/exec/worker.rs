@@ -4,7 +4,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use ragstage_cache::action::{ActionRecord, OutputRecord};
+use ragstage_cache::action::{ACTION_FORMAT, ActionRecord, OutputRecord};
 use ragstage_cache::{Digest, Manifest, StoreError};
 use ragstage_stages::contract::{Action, Produced};
 use ragstage_stages::error::StageError;
@@ -14,9 +14,6 @@ use super::context::ActionContext;
 use super::event::Event;
 use super::shared::Shared;
 use crate::graph::NodeId;
-
-/// The version of the action records written here.
-pub const RECORD_FORMAT: u32 = 1;
 
 /// What a worker is given.
 pub struct Task {
@@ -102,7 +99,7 @@ fn run(shared: &Shared, task: &Task) -> Result<Ran, Failure> {
     let outputs = store_outputs(shared, &produced)?;
     if complete {
         let record = ActionRecord {
-            format: RECORD_FORMAT,
+            format: ACTION_FORMAT,
             key: task.key,
             step: task.step.name().to_string(),
             label: task.label.clone(),

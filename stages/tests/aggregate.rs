@@ -1,8 +1,10 @@
 //! Aggregation and reports over artifacts in memory.
 
-mod aggregate_memory;
+mod made_up;
+mod memory;
 
-use aggregate_memory::{Evaluation, bytes, fault};
+use made_up::{Evaluation, fault};
+use memory::Ran;
 use ragstage_cache::Digest;
 use ragstage_cache::key::key_of;
 use ragstage_cache::table::TableReader;
@@ -48,8 +50,7 @@ fn five() -> Evaluation {
 }
 
 fn summary(evaluation: &Evaluation) -> Summary {
-    let outputs = evaluation.memory.run(&evaluation.aggregate);
-    Summary::decode(bytes(&outputs, "summary").to_vec()).expect("summary")
+    evaluation.memory.run(&evaluation.aggregate).read("summary")
 }
 
 fn measured(scores: Vec<Score>) -> MeasureSummary {
@@ -126,9 +127,7 @@ fn outputs_are_a_function_of_inputs() {
     let once = evaluation.memory.run(&evaluation.aggregate);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("pool");
     let again = pool.install(|| evaluation.memory.run(&evaluation.aggregate));
-    let digests = |outputs: &[ragstage_stages::contract::Output]| -> Vec<Digest> {
-        outputs.iter().map(|output| Digest::of(&output.bytes)).collect()
-    };
+    let digests = |ran: &Ran| -> Vec<Digest> { ran.0.outputs.iter().map(|output| Digest::of(&output.bytes)).collect() };
     assert_eq!(digests(&once), digests(&again));
     let mut reordered = sample();
     reordered.aggregate.scores.reverse();
@@ -212,8 +211,7 @@ fn latencies_by_nearest_rank() {
     let mut evaluation = five();
     evaluation.plan("base", "text", &[]);
     evaluation.respond("base", "text", 0, "passage", &[4]);
-    let outputs = evaluation.memory.run(&evaluation.aggregate);
-    let latency = Latency::decode(bytes(&outputs, "latency").to_vec()).expect("latency");
+    let latency: Latency = evaluation.memory.run(&evaluation.aggregate).read("latency");
     let total = latency.queries[0].total.expect("total");
     assert_eq!((total.count, total.mean_ms, total.p50_ms, total.p95_ms), (4, 26.0, 21.0, 41.0));
     assert_eq!(latency.queries[0].answer.expect("answer").p99_ms, 1.0);
@@ -222,8 +220,8 @@ fn latencies_by_nearest_rank() {
 #[test]
 fn the_long_table_has_every_score() {
     let evaluation = sample();
-    let outputs = evaluation.memory.run(&evaluation.aggregate);
-    let table = TableReader::open(bytes(&outputs, "score_table").to_vec(), "score_table", 1).expect("table");
+    let ran = evaluation.memory.run(&evaluation.aggregate);
+    let table = TableReader::open(ran.output("score_table").bytes.clone(), "score_table", 1).expect("table");
     assert_eq!(table.rows(), 15);
     assert_eq!(table.text("evaluator").expect("evaluator")[5], "answer_contains");
     assert_eq!(table.text("state").expect("state")[..5], ["scored", "skipped", "scored", "failed", "scored"]);
@@ -249,14 +247,14 @@ fn sample() -> Evaluation {
     evaluation
 }
 
-fn text(outputs: &[ragstage_stages::contract::Output], name: &str) -> String {
-    String::from_utf8(bytes(outputs, name).to_vec()).expect("utf-8")
+fn text(ran: &Ran, name: &str) -> String {
+    String::from_utf8(ran.output(name).bytes.clone()).expect("utf-8")
 }
 
 #[test]
 fn the_json_report_is_hetas_with_our_own_beside_it() {
-    let outputs = sample().report();
-    let report: Value = serde_json::from_slice(bytes(&outputs, "report.json")).expect("json");
+    let ran = sample().report();
+    let report: Value = serde_json::from_slice(&ran.output("report.json").bytes).expect("json");
     let id = report["report_id"].as_str().expect("id");
     assert!(id.len() == 37 && id.starts_with("eval_"));
     assert_eq!(report["query_modes"], json!(["text"]));
@@ -300,8 +298,8 @@ fn recipes_are_told_apart_where_there_are_several() {
         evaluation.respond(recipe, "text", 0, recipe, &[]);
         evaluation.score(recipe, "text", "AP", 0, (0..5).map(|_| number(0.25)).collect());
     }
-    let outputs = evaluation.report();
-    let report: Value = serde_json::from_slice(bytes(&outputs, "report.json")).expect("json");
+    let ran = evaluation.report();
+    let report: Value = serde_json::from_slice(&ran.output("report.json").bytes).expect("json");
     assert_eq!(report["score_summary"], json!({"base.text.AP": 0.25, "tuned.text.AP": 0.25}));
     let order: Vec<_> = report["case_results"]
         .as_array()
@@ -334,7 +332,7 @@ fn html_escapes_what_it_shows_and_loads_nothing() {
 fn markdown_in_full() {
     let markdown = text(&sample().report(), "report.md");
     let id = markdown.split('`').nth(1).expect("id").to_string();
-    assert_eq!(markdown.replace(&id, "ID"), include_str!("aggregate_memory/report.md"));
+    assert_eq!(markdown.replace(&id, "ID"), include_str!("made_up/report.md"));
 }
 
 #[test]
@@ -342,10 +340,10 @@ fn a_report_without_evaluators() {
     let mut evaluation = five();
     evaluation.plan("base", "text", &[]);
     evaluation.respond("base", "text", 0, "passage", &[]);
-    let outputs = evaluation.report();
-    assert!(text(&outputs, "report.md").contains("No evaluator was run."));
-    assert!(text(&outputs, "report.html").contains("No evaluator was run."));
-    let report: Value = serde_json::from_slice(bytes(&outputs, "report.json")).expect("json");
+    let ran = evaluation.report();
+    assert!(text(&ran, "report.md").contains("No evaluator was run."));
+    assert!(text(&ran, "report.html").contains("No evaluator was run."));
+    let report: Value = serde_json::from_slice(&ran.output("report.json").bytes).expect("json");
     assert_eq!((&report["score_summary"], report["case_results"].as_array().map(Vec::len)), (&json!({}), Some(5)));
 }
 

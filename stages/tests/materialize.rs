@@ -9,6 +9,7 @@ use ragstage_stages::artifact::{
     Chunks, Document, Documents, Golds, Heading, Json, ParsedDocument, ParsedDocuments, Queries, Unit, UnitRows,
 };
 use ragstage_stages::build::chunk::{ChunkDocuments, ChunkOptions, Splitter, Tokenizer};
+use ragstage_stages::contract::{Action, Artifact, Produced};
 use ragstage_stages::materialize::{Materialize, ParseOptions};
 
 fn document(id: &str, media_type: &str, data: &[u8]) -> Document {
@@ -51,6 +52,15 @@ fn corpus() -> Documents {
     }
 }
 
+/// What `action` produced, its one output decoded, and the labels of the rows it computed, sorted.
+fn run<T: Artifact>(context: &MemoryContext, action: &dyn Action) -> (Produced, T, Vec<String>) {
+    let ran = context.run(action);
+    let [output] = ran.0.outputs.as_slice() else { panic!("one output, found {}", ran.0.outputs.len()) };
+    assert!(!output.observation);
+    let decoded = ran.read(output.name);
+    (ran.0, decoded, context.computed())
+}
+
 fn texts(document: &ParsedDocument) -> Vec<&str> {
     document.pages.iter().map(|page| page.text.as_str()).collect()
 }
@@ -59,7 +69,7 @@ fn texts(document: &ParsedDocument) -> Vec<&str> {
 fn documents_become_pages_in_the_units_order() {
     let context = MemoryContext::default();
     let action = materialize(&context, &corpus(), Some(&[2, 0, 1, 3]));
-    let (produced, parsed, computed) = context.run::<ParsedDocuments>(&action);
+    let (produced, parsed, computed) = run::<ParsedDocuments>(&context, &action);
     assert_eq!(produced.failed, 0);
     assert_eq!(computed, ["marked", "plain", "web"], "the twin shares a row");
 
@@ -80,22 +90,22 @@ fn only_a_changed_document_is_parsed_again() {
     let context = MemoryContext::default();
     let mut documents = corpus();
     let first = materialize(&context, &documents, None);
-    let (before, _, _) = context.run::<ParsedDocuments>(&first);
+    let (before, _, _) = run::<ParsedDocuments>(&context, &first);
     documents.rows[1] = document("marked", "text/markdown", b"# Other\n");
     documents.rows.reverse();
-    let (_, parsed, computed) = context.run::<ParsedDocuments>(&materialize(&context, &documents, None));
+    let (_, parsed, computed) = run::<ParsedDocuments>(&context, &materialize(&context, &documents, None));
     assert_eq!(computed, ["marked"]);
     assert_eq!(parsed.rows[2].title.as_deref(), Some("Other"));
 
     // The warm run gives what the cold run gave.
-    let (again, _, computed) = context.run::<ParsedDocuments>(&first);
+    let (again, _, computed) = run::<ParsedDocuments>(&context, &first);
     assert!(computed.is_empty());
     assert_eq!(again.outputs[0].bytes, before.outputs[0].bytes);
 
     let options = ParseOptions { encoding: Some("latin1".to_string()) };
-    let (_, _, computed) = context.run::<ParsedDocuments>(&Materialize { options, ..first.clone() });
+    let (_, _, computed) = run::<ParsedDocuments>(&context, &Materialize { options, ..first.clone() });
     assert_eq!(computed, ["marked", "plain", "web"]);
-    let (_, _, computed) = context.run::<ParsedDocuments>(&Materialize { salt: 1, ..first });
+    let (_, _, computed) = run::<ParsedDocuments>(&context, &Materialize { salt: 1, ..first });
     assert_eq!(computed, ["marked", "plain", "web"], "a forced run parses again");
 }
 
@@ -124,7 +134,8 @@ fn files_are_found_by_their_digest() {
     let digest = context.put_source("Grüße\nvom Meer".as_bytes());
     let mut file = document("file", "", b"");
     (file.digest, file.data) = (Some(digest), None);
-    let (_, parsed, _) = context.run::<ParsedDocuments>(&materialize(&context, &Documents { rows: vec![file] }, None));
+    let (_, parsed, _) =
+        run::<ParsedDocuments>(&context, &materialize(&context, &Documents { rows: vec![file] }, None));
     assert_eq!(texts(&parsed.rows[0]), ["Grüße\nvom Meer"]);
 }
 
@@ -148,7 +159,7 @@ fn what_cannot_be_parsed_fails_alone() {
         ],
     };
     let action = materialize(&context, &documents, None);
-    let (produced, parsed, _) = context.run::<ParsedDocuments>(&action);
+    let (produced, parsed, _) = run::<ParsedDocuments>(&context, &action);
     assert_eq!((produced.failed, produced.rejected), (1, 4), "a file may come back, a PDF stays one");
     let digest = Digest::of(b"bytes that are gone");
     let errors: Vec<Option<&str>> = parsed.rows.iter().map(|row| row.error.as_deref()).collect();
@@ -167,14 +178,14 @@ fn what_cannot_be_parsed_fails_alone() {
 
     // Failures are tried again, and what was parsed is kept.
     context.put_source(b"bytes that are gone");
-    let (produced, parsed, computed) = context.run::<ParsedDocuments>(&action);
+    let (produced, parsed, computed) = run::<ParsedDocuments>(&context, &action);
     assert_eq!(computed, ["binary", "lost", "missing", "pdf", "remote"]);
     assert_eq!((produced.failed, produced.rejected), (0, 4));
     assert_eq!(texts(&parsed.rows[3]), ["bytes that are gone"]);
 
     // A failed document has no chunks.
     let chunk = ChunkDocuments { parsed: context.put(&parsed), options: ChunkOptions::default(), salt: 0 };
-    let (produced, chunks, _) = context.run::<Chunks>(&chunk);
+    let (produced, chunks, _) = run::<Chunks>(&context, &chunk);
     assert_eq!(produced.failed, 0);
     let ids: Vec<_> = chunks.rows.iter().map(|row| row.document_id.as_str()).collect();
     assert_eq!(ids, ["fine", "lost"]);
@@ -185,7 +196,7 @@ fn an_unknown_encoding_is_named() {
     let context = MemoryContext::default();
     let options = ParseOptions { encoding: Some("utf-9".to_string()) };
     let action = Materialize { options, ..materialize(&context, &corpus(), Some(&[0])) };
-    let (produced, parsed, _) = context.run::<ParsedDocuments>(&action);
+    let (produced, parsed, _) = run::<ParsedDocuments>(&context, &action);
     assert_eq!(produced.rejected, 1);
     assert_eq!(
         parsed.rows[0].error.as_deref(),
@@ -194,7 +205,7 @@ fn an_unknown_encoding_is_named() {
 }
 
 fn chunk_documents(context: &MemoryContext, documents: &Documents, options: &ChunkOptions) -> ChunkDocuments {
-    let (_, parsed, _) = context.run::<ParsedDocuments>(&materialize(context, documents, None));
+    let (_, parsed, _) = run::<ParsedDocuments>(context, &materialize(context, documents, None));
     ChunkDocuments { parsed: context.put(&parsed), options: options.clone(), salt: 0 }
 }
 
@@ -203,7 +214,7 @@ fn pages_become_chunks() {
     let context = MemoryContext::default();
     let options = ChunkOptions { splitter: Splitter::Heading, tokenizer: Tokenizer::Words, size: 3, overlap: 0 };
     let action = chunk_documents(&context, &corpus(), &options);
-    let (produced, chunks, computed) = context.run::<Chunks>(&action);
+    let (produced, chunks, computed) = run::<Chunks>(&context, &action);
     assert_eq!(produced.outputs[0].rows, 7);
     assert_eq!(computed, ["marked", "plain", "twin", "web"]);
     let rows: Vec<_> = chunks
@@ -242,19 +253,19 @@ fn only_a_changed_document_is_cut_again() {
     let options = ChunkOptions::default();
     let mut documents = corpus();
     let first = chunk_documents(&context, &documents, &options);
-    let (before, ..) = context.run::<Chunks>(&first);
+    let (before, ..) = run::<Chunks>(&context, &first);
     documents.rows[0] = document("plain", "text/plain", b"Another page.");
     let second = chunk_documents(&context, &documents, &options);
     assert_ne!(key_of(&first), key_of(&second));
-    let (_, chunks, computed) = context.run::<Chunks>(&second);
+    let (_, chunks, computed) = run::<Chunks>(&context, &second);
     assert_eq!(computed, ["plain"]);
     assert_eq!(chunks.rows[0].text, "Another page.");
-    let (again, _, computed) = context.run::<Chunks>(&first);
+    let (again, _, computed) = run::<Chunks>(&context, &first);
     assert!(computed.is_empty());
     assert_eq!(again.outputs[0].bytes, before.outputs[0].bytes);
 
     let smaller = ChunkDocuments { options: ChunkOptions { size: 2, ..options }, ..first.clone() };
     assert_ne!(key_of(&first), key_of(&smaller));
-    let (_, _, computed) = context.run::<Chunks>(&smaller);
+    let (_, _, computed) = run::<Chunks>(&context, &smaller);
     assert_eq!(computed, ["marked", "plain", "twin", "web"]);
 }

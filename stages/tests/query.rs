@@ -1,6 +1,7 @@
 //! Index, retrieval and answers as actions: what they give, what their keys hold, and which rows run again.
 
-mod query_memory;
+mod harbour;
+mod memory;
 mod query_systems;
 
 use ragstage_cache::Digest;
@@ -11,21 +12,22 @@ use ragstage_stages::contract::Action;
 use ragstage_stages::error::StageErrorKind;
 use ragstage_stages::query::{AnswerOptions, AnswerQuestions, ExtractiveOptions, ModeSpec, Retrieve};
 
-use query_memory::{Memory, chunks, queries};
+use harbour::{chunks, queries, run};
+use memory::MemoryContext;
 
 const CASES: [(&str, &str); 2] = [("q1", "When was the lighthouse built?"), ("q2", "Where do ships unload grain?")];
 
 /// The full-text mode over `chunks`.
-fn full_text(memory: &Memory, chunks: &Chunks) -> ModeSpec {
-    let chunks = memory.put_artifact(chunks);
-    let (outputs, failed) = memory.run(&FullTextIndex { chunks, analyzer: AnalyzerOptions::default(), salt: 0 });
+fn full_text(memory: &MemoryContext, chunks: &Chunks) -> ModeSpec {
+    let chunks = memory.put(chunks);
+    let (outputs, failed) = run(memory, &FullTextIndex { chunks, analyzer: AnalyzerOptions::default(), salt: 0 });
     assert_eq!(failed, 0);
     ModeSpec::FullText { index: outputs["full_text_index"], chunks, bm25: Bm25Options::default() }
 }
 
-fn retrieve(memory: &Memory, mode: ModeSpec, cases: &[(&str, &str)]) -> Retrieve {
+fn retrieve(memory: &MemoryContext, mode: ModeSpec, cases: &[(&str, &str)]) -> Retrieve {
     let (queries, unit) = queries(cases);
-    Retrieve { mode, queries: memory.put_artifact(&queries), unit, top_k: 2, salt: 0 }
+    Retrieve { mode, queries: memory.put(&queries), unit, top_k: 2, salt: 0 }
 }
 
 fn answer(retrieve: &Retrieve, results: Digest, options: AnswerOptions) -> AnswerQuestions {
@@ -38,9 +40,9 @@ fn extractive(sentences: u32) -> AnswerOptions {
 
 #[test]
 fn chunks_are_found_by_title_and_text() {
-    let memory = Memory::default();
+    let memory = MemoryContext::default();
     let retrieve = retrieve(&memory, full_text(&memory, &chunks()), &CASES);
-    let (outputs, failed) = memory.run(&retrieve);
+    let (outputs, failed) = run(&memory, &retrieve);
     assert_eq!(failed, 0);
     let results: Results = memory.read(&outputs["results"]);
     // `lighthouse` is in the title of c1 alone.
@@ -64,7 +66,7 @@ fn chunks_are_found_by_title_and_text() {
 #[test]
 fn a_title_that_opens_the_text_counts_once() {
     use ragstage_stages::build::full_text::indexed_text;
-    let text = |title, text| indexed_text(&query_memory::chunk("c", "d", title, text)).into_owned();
+    let text = |title, text| indexed_text(&harbour::chunk("c", "d", title, text)).into_owned();
     assert_eq!(text(Some("Tides"), "Twice a day."), "Tides\nTwice a day.");
     assert_eq!(text(Some(" Tides "), "\nTides rise."), "\nTides rise.");
     assert_eq!(text(Some("  "), "Twice."), "Twice.");
@@ -73,28 +75,28 @@ fn a_title_that_opens_the_text_counts_once() {
 
 #[test]
 fn only_new_queries_are_asked_and_equal_ones_once() {
-    let memory = Memory::default();
+    let memory = MemoryContext::default();
     let mode = full_text(&memory, &chunks());
-    memory.run(&retrieve(&memory, mode.clone(), &CASES));
+    run(&memory, &retrieve(&memory, mode.clone(), &CASES));
     assert_eq!(memory.computed(), ["q1", "q2"]);
     let more = [CASES[1], ("q3", "tides"), CASES[0], ("q4", "tides"), ("q5", CASES[0].1)];
-    let (outputs, _) = memory.run(&retrieve(&memory, mode.clone(), &more));
+    let (outputs, _) = run(&memory, &retrieve(&memory, mode.clone(), &more));
     assert_eq!(memory.computed(), ["q3"]);
     let warm: Results = memory.read(&outputs["results"]);
     assert_eq!(warm.rows.iter().map(|row| row.case_id.as_str()).collect::<Vec<_>>(), ["q2", "q3", "q1", "q4", "q5"]);
     assert_eq!(warm.rows[1].results, warm.rows[3].results);
     // The law: a cold run gives the same bytes.
-    let cold = Memory::default();
-    let (cold_outputs, _) = cold.run(&retrieve(&cold, full_text(&cold, &chunks()), &more));
+    let cold = MemoryContext::default();
+    let (cold_outputs, _) = run(&cold, &retrieve(&cold, full_text(&cold, &chunks()), &more));
     assert_eq!(outputs["results"], cold_outputs["results"]);
     // Other options are another slot.
-    memory.run(&Retrieve { top_k: 3, ..retrieve(&memory, mode, &CASES) });
+    run(&memory, &Retrieve { top_k: 3, ..retrieve(&memory, mode, &CASES) });
     assert_eq!(memory.computed(), ["q1", "q2"]);
 }
 
 #[test]
 fn retrieval_keys_hold_what_the_mode_reads_and_nothing_else() {
-    let memory = Memory::default();
+    let memory = MemoryContext::default();
     let base = retrieve(&memory, full_text(&memory, &chunks()), &CASES);
     let key = key_of(&base);
     let ModeSpec::FullText { index, chunks, .. } = base.mode else { panic!("full text") };
@@ -132,9 +134,9 @@ fn index_keys_hold_chunks_and_analyzer() {
 
 #[test]
 fn an_index_of_other_chunks_is_refused() {
-    let memory = Memory::default();
+    let memory = MemoryContext::default();
     let ModeSpec::FullText { index, bm25, .. } = full_text(&memory, &chunks()) else { panic!("full text") };
-    let chunks = memory.put_artifact(&Chunks { rows: chunks().rows[..2].to_vec() });
+    let chunks = memory.put(&Chunks { rows: chunks().rows[..2].to_vec() });
     let error =
         retrieve(&memory, ModeSpec::FullText { index, chunks, bm25 }, &CASES).run(&memory).expect_err("refused");
     assert!(
@@ -145,11 +147,11 @@ fn an_index_of_other_chunks_is_refused() {
 
 #[test]
 fn answers_cite_where_sentences_are_from() {
-    let memory = Memory::default();
+    let memory = MemoryContext::default();
     let retrieve = retrieve(&memory, full_text(&memory, &chunks()), &CASES);
-    let results = memory.run(&retrieve).0["results"];
+    let results = run(&memory, &retrieve).0["results"];
     memory.computed();
-    let (outputs, failed) = memory.run(&answer(&retrieve, results, extractive(1)));
+    let (outputs, failed) = run(&memory, &answer(&retrieve, results, extractive(1)));
     assert_eq!((failed, memory.computed()), (0, vec!["q1".to_string(), "q2".to_string()]));
     let answers: Answers = memory.read(&outputs["answers"]);
     assert_eq!(answers.rows[0].text.as_deref(), Some("It was built in 1871."));
@@ -163,33 +165,33 @@ fn answers_cite_where_sentences_are_from() {
 
 #[test]
 fn only_answers_whose_context_changed_are_made_again() {
-    let memory = Memory::default();
+    let memory = MemoryContext::default();
     let first = retrieve(&memory, full_text(&memory, &chunks()), &CASES);
-    let results = memory.run(&first).0["results"];
-    memory.run(&answer(&first, results, extractive(1)));
+    let results = run(&memory, &first).0["results"];
+    run(&memory, &answer(&first, results, extractive(1)));
     memory.computed();
 
     // Another document comes in: it is found for q2 only. All is asked again; q1's context is as it was.
     let mut more = chunks();
-    more.rows.push(query_memory::chunk("c4", "mill", None, "The mill grinds grain that ships unload."));
+    more.rows.push(harbour::chunk("c4", "mill", None, "The mill grinds grain that ships unload."));
     more.rows[0].name = "light.md".to_string();
     let second = retrieve(&memory, full_text(&memory, &more), &CASES);
-    let results = memory.run(&second).0["results"];
+    let results = run(&memory, &second).0["results"];
     assert_eq!(memory.computed(), ["q1", "q2"]);
-    let outputs = memory.run(&answer(&second, results, extractive(1))).0;
+    let outputs = run(&memory, &answer(&second, results, extractive(1))).0;
     assert_eq!(memory.computed(), ["q2"]);
     // What is not part of the context is current nevertheless, as in a cold run.
     let answers: Answers = memory.read(&outputs["answers"]);
     assert_eq!(answers.rows[0].citations[0].source["name"], "light.md");
 
     // Another option is another slot.
-    memory.run(&answer(&second, results, extractive(2)));
+    run(&memory, &answer(&second, results, extractive(2)));
     assert_eq!(memory.computed(), ["q1", "q2"]);
 }
 
 #[test]
 fn answer_keys_hold_results_questions_and_options() {
-    let memory = Memory::default();
+    let memory = MemoryContext::default();
     let retrieve = retrieve(&memory, full_text(&memory, &chunks()), &CASES);
     let base = answer(&retrieve, Digest::of(b"results"), extractive(1));
     let key = key_of(&base);
@@ -204,9 +206,9 @@ fn answer_keys_hold_results_questions_and_options() {
 
 #[test]
 fn results_of_other_cases_are_refused() {
-    let memory = Memory::default();
+    let memory = MemoryContext::default();
     let mode = full_text(&memory, &chunks());
-    let results = memory.run(&retrieve(&memory, mode.clone(), &CASES)).0["results"];
+    let results = run(&memory, &retrieve(&memory, mode.clone(), &CASES)).0["results"];
     let mut swapped = CASES;
     swapped.reverse();
     for cases in [&CASES[..1], &swapped] {

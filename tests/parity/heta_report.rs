@@ -3,11 +3,7 @@
 use serde_json::Value;
 
 use crate::golden::golden;
-
-#[path = "../../stages/tests/aggregate_memory/mod.rs"]
-mod aggregate_memory;
-
-use aggregate_memory::{Evaluation, bytes, fault};
+use crate::made_up::{Evaluation, fault};
 use ragstage_stages::artifact::{Json, Score, ScoreValue};
 use ragstage_stages::error::RowErrorKind;
 
@@ -21,7 +17,7 @@ fn ours() -> Vec<u8> {
         Score::failed(fault(RowErrorKind::Upstream, "no response")),
     ];
     evaluation.score("base", "vector_search", "evidence_recall@3", 0, scores);
-    bytes(&evaluation.report(), "report.json").to_vec()
+    evaluation.report().output("report.json").bytes.clone()
 }
 
 /// Fails where an object of `theirs` has a key that ours lacks; free-form objects are the producer's own.

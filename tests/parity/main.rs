@@ -7,5 +7,9 @@ mod heta_adapters;
 mod heta_evaluators;
 mod heta_report;
 mod ir_metrics;
+#[path = "../../stages/tests/made_up/mod.rs"]
+mod made_up;
+#[path = "../../stages/tests/memory/mod.rs"]
+mod memory;
 mod prepared;
 mod scifact;

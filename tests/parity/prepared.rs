@@ -1,16 +1,11 @@
 //! A benchmark prepared by the two actions of the prepare stage, over files on disk and without a store.
 
-use std::any::TypeId;
-use std::collections::HashMap;
-
-use ragstage_cache::Digest;
 use ragstage_stages::artifact::{Documents, Golds, Queries, Units};
-use ragstage_stages::contract::{
-    Action, Artifact, ComputeRow, Context, Decoded, MakeValue, Produced, RowBatch, RowOutcome,
-};
+use ragstage_stages::contract::{Action, Artifact, Produced};
 use ragstage_stages::error::{InputError, StageError, StageErrorKind};
 use ragstage_stages::prepare::{BenchmarkSpec, DocumentFile, PrepareBenchmark, SourceFile, SourceList, Sources};
-use ragstage_stages::step::Step;
+
+use crate::memory::MemoryContext;
 
 /// The four artifacts.
 #[derive(PartialEq)]
@@ -23,12 +18,12 @@ pub struct Prepared {
 
 /// Prepares `spec`; `edit` gives the bytes that a listing file is taken to have (role and bytes on disk).
 pub fn prepare(spec: &BenchmarkSpec, edit: &dyn Fn(&str, Vec<u8>) -> Vec<u8>) -> Result<Prepared, Vec<InputError>> {
-    let mut memory = Memory::default();
+    let memory = MemoryContext::default();
     let mut files = Vec::new();
     for listed in spec.listing() {
         if let Ok(bytes) = std::fs::read(&listed.path) {
             let bytes = edit(listed.role, bytes);
-            let (digest, size) = memory.keep(bytes);
+            let (digest, size) = (memory.put_source(&bytes), bytes.len() as u64);
             files.push(SourceFile { role: listed.role.to_string(), path: listed.path, digest, size });
         }
     }
@@ -36,7 +31,7 @@ pub fn prepare(spec: &BenchmarkSpec, edit: &dyn Fn(&str, Vec<u8>) -> Vec<u8>) ->
     let list: SourceList = output(&sources.run(&memory).map_err(input_errors)?, "sources");
     let documents = list.paths.into_iter().map(|relative| match std::fs::read(spec.root().join(&relative)) {
         Ok(bytes) => {
-            let (digest, size) = memory.keep(bytes);
+            let (digest, size) = (memory.put_source(&bytes), bytes.len() as u64);
             DocumentFile { relative, digest: Some(digest), size }
         }
         Err(_) => DocumentFile { relative, digest: None, size: 0 },
@@ -61,38 +56,5 @@ fn input_errors(error: StageError) -> Vec<InputError> {
     match error.kind {
         StageErrorKind::Input(errors) => errors,
         kind => panic!("not an input error: {kind:?}"),
-    }
-}
-
-/// Source files by digest.
-#[derive(Default)]
-struct Memory {
-    sources: HashMap<Digest, Vec<u8>>,
-}
-
-impl Memory {
-    fn keep(&mut self, bytes: Vec<u8>) -> (Digest, u64) {
-        let (digest, size) = (Digest::of(&bytes), bytes.len() as u64);
-        self.sources.insert(digest, bytes);
-        (digest, size)
-    }
-}
-
-impl Context for Memory {
-    fn blob(&self, digest: &Digest) -> Result<Vec<u8>, StageError> {
-        let why = "preparing reads sources only".to_string();
-        Err(StageError { step: Step::Prepare, kind: StageErrorKind::Artifact { digest: *digest, why } })
-    }
-
-    fn value(&self, _: &Digest, _: TypeId, make: &MakeValue<'_>) -> Result<Decoded, StageError> {
-        make().map(|(value, _)| value)
-    }
-
-    fn source(&self, digest: &Digest) -> Result<Option<Vec<u8>>, StageError> {
-        Ok(self.sources.get(digest).cloned())
-    }
-
-    fn rows(&self, batch: RowBatch<'_>, _: &ComputeRow<'_>) -> Result<Vec<RowOutcome>, StageError> {
-        Err(StageError::encode(Step::Prepare, format!("{} rows; preparing has none", batch.items.len())))
     }
 }

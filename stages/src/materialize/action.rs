@@ -9,7 +9,7 @@ use super::content_type::{charset, extension, parser_for, require_text};
 use super::encoding::{EncodingHints, decode};
 use super::options::ParseOptions;
 use super::parser::{ParsedText, Parser, ParserTable};
-use crate::artifact::{Document, Documents, ParsedDocument, ParsedDocuments, Unit};
+use crate::artifact::{Document, Documents, Page, ParsedDocument, ParsedDocuments, Unit};
 use crate::contract::{
     Action, Artifact, Context, Output, Pool, Produced, Row, RowBatch, RowItem, RowOutcome, begin_key, decoded,
 };
@@ -62,8 +62,8 @@ impl Walk for Slot<'_> {
 struct ParsedRow {
     parser: String,
     encoding: String,
-    #[serde(flatten)]
-    parsed: ParsedText,
+    title: Option<String>,
+    pages: Vec<Page>,
 }
 
 impl Action for Materialize {
@@ -153,11 +153,8 @@ impl Materialize {
         let hints = EncodingHints { forced, charset: charset(&document.media_type), html: parser == Parser::Html };
         let decoded = decode(bytes, hints);
         require_text(&decoded.text).map_err(|error| refused(&error))?;
-        let row = ParsedRow {
-            parser: parser.name().to_string(),
-            encoding: decoded.encoding.to_string(),
-            parsed: parser.parse(&decoded.text),
-        };
+        let ParsedText { title, pages } = parser.parse(&decoded.text);
+        let row = ParsedRow { parser: parser.name().to_string(), encoding: decoded.encoding.to_string(), title, pages };
         let value = serde_json::to_vec(&row).map_err(|error| refused(&error))?;
         Ok(Row { value, observation: Vec::new() })
     }
@@ -213,8 +210,8 @@ fn with_pages(document: &Document, row: &Row, key: &Digest) -> Result<ParsedDocu
         name: document.name.clone(),
         source_key: document.source_key.clone(),
         parser: row.parser,
-        title: row.parsed.title,
-        pages: row.parsed.pages,
+        title: row.title,
+        pages: row.pages,
         error: None,
     })
 }

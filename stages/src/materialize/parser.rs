@@ -1,7 +1,6 @@
 //! The parsers: what turns the text of a document into pages.
 
 use ragstage_cache::{KeyVisitor, Walk};
-use serde::{Deserialize, Serialize};
 
 use super::{html, markdown, text};
 use crate::artifact::Page;
@@ -18,7 +17,7 @@ pub(super) enum Parser {
 }
 
 /// What a parser finds in a document.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct ParsedText {
     /// The document's title, where the format has one.
     pub(super) title: Option<String>,

@@ -21,9 +21,6 @@ mod spec;
 mod units_file;
 mod whitespace;
 
-#[cfg(test)]
-mod tests;
-
 pub use beir::{BeirFiles, read_beir};
 pub use benchmark::Benchmark;
 pub use jsonl::{FindDocument, JsonlFiles, read_jsonl};

@@ -2,24 +2,31 @@
 
 use std::any::TypeId;
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::Duration;
 
-use ragstage_cache::Digest;
 use ragstage_cache::key::key_of;
+use ragstage_cache::{Digest, StoreError};
 use ragstage_stages::contract::{
-    Action, Artifact, Call, ComputeRow, Context, Decoded, MakeValue, Produced, Row, RowBatch, RowOutcome,
+    Action, Artifact, Call, ComputeRow, Context, Decoded, MakeValue, Output, Pool, Produced, Row, RowBatch, RowItem,
+    RowOutcome,
 };
-use ragstage_stages::error::{StageError, StageErrorKind};
+use ragstage_stages::error::{RowError, StageError, StageErrorKind};
 use ragstage_stages::step::Step;
 
-/// The context of these tests.
+/// How many calls of a system are in flight at once.
+const CALLS: usize = 4;
+
+/// What a context in memory holds. Rows of the CPU are computed one by one, calls of systems on four threads, once each.
 #[derive(Default)]
 pub struct MemoryContext {
     blobs: Mutex<HashMap<Digest, Vec<u8>>>,
     sources: Mutex<HashMap<Digest, Vec<u8>>>,
     rows: Mutex<HashMap<(Digest, Digest), Arc<Row>>>,
     computed: Mutex<Vec<String>>,
+    timeout: Option<Duration>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -27,9 +34,18 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl MemoryContext {
+    /// An empty one whose calls may take `timeout`.
+    pub fn with_timeout(timeout: Duration) -> Self {
+        MemoryContext { timeout: Some(timeout), ..MemoryContext::default() }
+    }
+
     /// Stores an artifact.
     pub fn put<T: Artifact>(&self, artifact: &T) -> Digest {
-        let bytes = artifact.encode().expect("encode");
+        self.put_bytes(artifact.encode().expect("encode"))
+    }
+
+    /// Stores an artifact that is encoded already.
+    pub fn put_bytes(&self, bytes: Vec<u8>) -> Digest {
         let digest = Digest::of(&bytes);
         lock(&self.blobs).insert(digest, bytes);
         digest
@@ -42,23 +58,73 @@ impl MemoryContext {
         digest
     }
 
-    /// Runs `action` and gives what it produced, its one output decoded, and the labels of the rows it computed, sorted.
-    pub fn run<T: Artifact>(&self, action: &dyn Action) -> (Produced, T, Vec<String>) {
-        let produced = action.run(self).expect("run");
-        let [output] = produced.outputs.as_slice() else { panic!("one output, found {}", produced.outputs.len()) };
-        assert!(!output.observation);
-        let decoded = T::decode(output.bytes.clone()).expect("decode");
-        let mut computed = std::mem::take(&mut *lock(&self.computed));
-        computed.sort();
-        (produced, decoded, computed)
+    /// Loses a source file.
+    pub fn lose_source(&self, digest: &Digest) {
+        lock(&self.sources).remove(digest);
+    }
+
+    /// Reads an artifact.
+    pub fn read<T: Artifact>(&self, digest: &Digest) -> T {
+        T::decode(self.blob(digest).expect("blob")).expect("decode")
+    }
+
+    /// Runs `action` and stores its outputs; the inputs of the next action are among them.
+    pub fn run(&self, action: &dyn Action) -> Ran {
+        let produced = action.run(self).unwrap_or_else(|error| panic!("{error}"));
+        for output in &produced.outputs {
+            self.put_bytes(output.bytes.clone());
+        }
+        Ran(produced)
+    }
+
+    /// Labels of the rows computed since the last call, sorted.
+    pub fn computed(&self) -> Vec<String> {
+        let mut labels = std::mem::take(&mut *lock(&self.computed));
+        labels.sort();
+        labels
+    }
+
+    fn row(&self, slot: Digest, item: &RowItem<'_>, compute: impl Fn() -> Result<Row, RowError>) -> RowOutcome {
+        if let Some(row) = lock(&self.rows).get(&(slot, item.key)) {
+            return RowOutcome::Done(row.clone());
+        }
+        lock(&self.computed).push(item.label.to_string());
+        match compute() {
+            Ok(row) => {
+                let row = Arc::new(row);
+                lock(&self.rows).insert((slot, item.key), row.clone());
+                RowOutcome::Done(row)
+            }
+            Err(error) => RowOutcome::Failed(error),
+        }
+    }
+}
+
+/// What an action produced.
+pub struct Ran(pub Produced);
+
+impl Ran {
+    /// The output `name`.
+    pub fn output(&self, name: &str) -> &Output {
+        let found = self.0.outputs.iter().find(|output| output.name == name);
+        found.unwrap_or_else(|| panic!("no output is called {name}"))
+    }
+
+    /// The digest of the output `name`.
+    pub fn digest(&self, name: &str) -> Digest {
+        Digest::of(&self.output(name).bytes)
+    }
+
+    /// The output `name`, decoded.
+    pub fn read<T: Artifact>(&self, name: &str) -> T {
+        T::decode(self.output(name).bytes.clone()).expect("decode")
     }
 }
 
 impl Context for MemoryContext {
     fn blob(&self, digest: &Digest) -> Result<Vec<u8>, StageError> {
-        lock(&self.blobs).get(digest).cloned().ok_or_else(|| StageError {
-            step: Step::Prepare,
-            kind: StageErrorKind::Artifact { digest: *digest, why: "is not stored".to_string() },
+        lock(&self.blobs).get(digest).cloned().ok_or_else(|| {
+            StageError::store(Step::Prepare, StoreError::malformed("read blob", digest.hex().as_ref(), "gone"))
         })
     }
 
@@ -72,21 +138,18 @@ impl Context for MemoryContext {
 
     fn rows(&self, batch: RowBatch<'_>, compute: &ComputeRow<'_>) -> Result<Vec<RowOutcome>, StageError> {
         let slot = key_of(batch.slot);
-        let call = Call { timeout: Duration::from_secs(1), attempt: 1 };
-        let outcome = |(i, item): (usize, &ragstage_stages::contract::RowItem<'_>)| {
-            if let Some(row) = lock(&self.rows).get(&(slot, item.key)) {
-                return RowOutcome::Done(row.clone());
-            }
-            lock(&self.computed).push(item.label.to_string());
-            match compute(i, &call) {
-                Ok(row) => {
-                    let row = Arc::new(row);
-                    lock(&self.rows).insert((slot, item.key), row.clone());
-                    RowOutcome::Done(row)
-                }
-                Err(error) => RowOutcome::Failed(error),
+        let call = Call { timeout: self.timeout.unwrap_or(Duration::from_secs(20)), attempt: 1 };
+        let outcomes: Vec<Mutex<Option<RowOutcome>>> = batch.items.iter().map(|_| Mutex::new(None)).collect();
+        let next = AtomicUsize::new(0);
+        let work = || {
+            loop {
+                let index = next.fetch_add(1, Ordering::SeqCst);
+                let Some(item) = batch.items.get(index) else { return };
+                *lock(&outcomes[index]) = Some(self.row(slot, item, || compute(index, &call)));
             }
         };
-        Ok(batch.items.iter().enumerate().map(outcome).collect())
+        let threads = if batch.pool == Pool::Queries { CALLS } else { 1 };
+        thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
+        Ok(outcomes.iter().map(|outcome| lock(outcome).take().expect("every row is computed")).collect())
     }
 }

@@ -1,5 +1,8 @@
-//! A context in memory.
+//! A context in memory, for tests that run an action without a store.
+
+// Each test target uses its own part of it.
+#![allow(dead_code, unused_imports)]
 
 mod memory_context;
 
-pub use memory_context::MemoryContext;
+pub use memory_context::{MemoryContext, Ran};

@@ -9,7 +9,9 @@ use ragstage_stages::artifact::Results;
 use ragstage_stages::error::{RowError, RowErrorKind};
 use ragstage_stages::query::Transport;
 
-use super::{Memory, REPLY, ask, retrieve};
+use super::{REPLY, ask, retrieve};
+use crate::harbour::run;
+use crate::memory::MemoryContext;
 
 fn shell(script: &str, directory: &Path) -> Transport {
     Transport::Command {
@@ -23,7 +25,7 @@ fn shell(script: &str, directory: &Path) -> Transport {
 }
 
 fn error_of(script: &str) -> RowError {
-    let error = ask(&Memory::default(), shell(script, Path::new("."))).error.expect("the row fails");
+    let error = ask(&MemoryContext::default(), shell(script, Path::new("."))).error.expect("the row fails");
     assert!(!error.message.contains("tk-secret"), "{}", error.message);
     error
 }
@@ -36,7 +38,7 @@ fn lines(file: &Path) -> Vec<String> {
 fn a_query_is_a_line_in_the_given_place() {
     let directory = tempfile::tempdir().expect("directory");
     let script = r#"while read -r line; do echo "$line" >> requests; echo "$REPLY_LINE"; done"#;
-    let row = ask(&Memory::default(), shell(script, directory.path()));
+    let row = ask(&MemoryContext::default(), shell(script, directory.path()));
     assert_eq!(row.error, None);
     assert_eq!(row.results[0].text, "Built in 1871.");
     assert_eq!(
@@ -51,8 +53,8 @@ fn processes_are_kept_as_many_as_calls_at_once_and_end_with_the_action() {
     let script = r#"echo $$ >> started; while read -r line; do echo "$REPLY_LINE"; done; sleep 600"#;
     let cases: Vec<(String, String)> = (0..40).map(|i| (format!("q{i}"), format!("Question {i}?"))).collect();
     let cases: Vec<(&str, &str)> = cases.iter().map(|(id, text)| (id.as_str(), text.as_str())).collect();
-    let memory = Memory::default();
-    let (outputs, failed) = memory.run(&retrieve(&memory, shell(script, directory.path()), &cases));
+    let memory = MemoryContext::default();
+    let (outputs, failed) = run(&memory, &retrieve(&memory, shell(script, directory.path()), &cases));
     assert_eq!(failed, 0);
     let results: Results = memory.read(&outputs["results"]);
     assert_eq!(results.rows.len(), 40);
@@ -72,8 +74,8 @@ fn a_reply_belongs_to_its_query() {
     let script = r#"while read -r line; do rest="${line#*:\"}"; echo "{\"results\":[{\"id\":\"${rest%%\"*}\",\"text\":\"\"}]}"; done"#;
     let cases: Vec<(String, String)> = (0..30).map(|i| (format!("q{i}"), format!("Question {i}?"))).collect();
     let cases: Vec<(&str, &str)> = cases.iter().map(|(id, text)| (id.as_str(), text.as_str())).collect();
-    let memory = Memory::default();
-    let (outputs, _) = memory.run(&retrieve(&memory, shell(script, directory.path()), &cases));
+    let memory = MemoryContext::default();
+    let (outputs, _) = run(&memory, &retrieve(&memory, shell(script, directory.path()), &cases));
     let results: Results = memory.read(&outputs["results"]);
     for (row, (case_id, question)) in results.rows.iter().zip(&cases) {
         assert_eq!((row.case_id.as_str(), row.results[0].id.as_str()), (*case_id, *question));
@@ -99,7 +101,7 @@ fn a_process_that_cannot_be_started() {
         directory: ".".into(),
         environment: Vec::new(),
     };
-    let error = ask(&Memory::default(), transport).error.expect("the row fails");
+    let error = ask(&MemoryContext::default(), transport).error.expect("the row fails");
     assert_eq!(error.kind, RowErrorKind::Process);
     assert!(error.message.starts_with("cannot start \"no-such-program-of-ours\": "), "{}", error.message);
 }
@@ -117,7 +119,7 @@ fn lines_that_are_no_replies() {
 #[test]
 fn a_process_that_is_late_is_ended_with_its_children() {
     let directory = tempfile::tempdir().expect("directory");
-    let memory = Memory::with_timeout(Duration::from_secs(2));
+    let memory = MemoryContext::with_timeout(Duration::from_secs(2));
     let script = "sleep 600 & echo $! > child; while read -r line; do wait; done";
     let start = Instant::now();
     let error = ask(&memory, shell(script, directory.path())).error.expect("the row fails");
@@ -137,11 +139,11 @@ fn a_process_that_is_late_is_ended_with_its_children() {
 
 #[test]
 fn a_process_that_does_not_read_blocks_nobody() {
-    let memory = Memory::with_timeout(Duration::from_millis(500));
+    let memory = MemoryContext::with_timeout(Duration::from_millis(500));
     // More than a pipe holds.
     let question = "why ".repeat(100_000);
     let transport = shell("sleep 600", Path::new("."));
-    let (outputs, failed) = memory.run(&retrieve(&memory, transport, &[("q1", &question)]));
+    let (outputs, failed) = run(&memory, &retrieve(&memory, transport, &[("q1", &question)]));
     let results: Results = memory.read(&outputs["results"]);
     let error = results.rows[0].error.as_ref().expect("the row fails");
     assert_eq!((failed, error.kind), (1, RowErrorKind::Timeout));
@@ -151,9 +153,9 @@ fn a_process_that_does_not_read_blocks_nobody() {
 fn a_crash_spoils_only_its_own_case() {
     let directory = tempfile::tempdir().expect("directory");
     let script = r#"while read -r line; do case "$line" in *crash*) exit 9;; *) echo "$REPLY_LINE";; esac; done"#;
-    let memory = Memory::default();
+    let memory = MemoryContext::default();
     let cases = [("q1", "When?"), ("q2", "crash"), ("q3", "Where?"), ("q4", "Who?"), ("q5", "What?"), ("q6", "Why?")];
-    let (outputs, failed) = memory.run(&retrieve(&memory, shell(script, directory.path()), &cases));
+    let (outputs, failed) = run(&memory, &retrieve(&memory, shell(script, directory.path()), &cases));
     assert_eq!(failed, 1);
     let results: Results = memory.read(&outputs["results"]);
     let error = results.rows[1].error.as_ref().expect("the row fails");
@@ -164,9 +166,9 @@ fn a_crash_spoils_only_its_own_case() {
 fn a_system_may_refuse_a_query_and_go_on() {
     let directory = tempfile::tempdir().expect("directory");
     let script = r#"echo x >> started; while read -r line; do case "$line" in *long*) echo '{"error":"too long"}';; *) echo "$REPLY_LINE";; esac; done"#;
-    let memory = Memory::default();
+    let memory = MemoryContext::default();
     let transport = shell(script, directory.path());
-    let (outputs, failed) = memory.run(&retrieve(&memory, transport, &[("q1", "a long one"), ("q2", "When?")]));
+    let (outputs, failed) = run(&memory, &retrieve(&memory, transport, &[("q1", "a long one"), ("q2", "When?")]));
     assert_eq!(failed, 1);
     let results: Results = memory.read(&outputs["results"]);
     let error = results.rows[0].error.as_ref().expect("the row fails");

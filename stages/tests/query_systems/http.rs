@@ -10,7 +10,9 @@ use ragstage_stages::artifact::{Answers, Observations, Results, Retrieved};
 use ragstage_stages::error::{RowError, RowErrorKind};
 use ragstage_stages::query::{AnswerOptions, AnswerQuestions, Transport};
 
-use super::{Memory, REPLY, ask, retrieve};
+use super::{REPLY, ask, retrieve};
+use crate::harbour::run;
+use crate::memory::MemoryContext;
 
 /// What the server does with a connection.
 enum Act {
@@ -71,8 +73,8 @@ fn http(url: &str) -> Transport {
 
 fn error_of(act: Act) -> RowError {
     let memory = match act {
-        Act::Write(_) => Memory::default(),
-        Act::Stall(_) => Memory::with_timeout(Duration::from_millis(700)),
+        Act::Write(_) => MemoryContext::default(),
+        Act::Stall(_) => MemoryContext::with_timeout(Duration::from_millis(700)),
     };
     let (url, _requests) = server(vec![act]);
     let row: Retrieved = ask(&memory, http(&url));
@@ -89,7 +91,7 @@ fn replied(status: &str, headers: &str, body: &str) -> RowError {
 
 #[test]
 fn a_query_is_a_post_of_json() {
-    let memory = Memory::default();
+    let memory = MemoryContext::default();
     let (url, requests) = server(vec![Act::Write(response("200 OK", "", REPLY))]);
     let row = ask(&memory, http(&url));
     assert_eq!(row.error, None);
@@ -155,7 +157,7 @@ fn connections_that_are_refused_or_cut() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("bind");
     let url = format!("http://{}/", listener.local_addr().expect("address"));
     drop(listener);
-    let error = ask(&Memory::default(), http(&url)).error.expect("the row fails");
+    let error = ask(&MemoryContext::default(), http(&url)).error.expect("the row fails");
     assert_eq!(error.kind, RowErrorKind::Connection, "{}", error.message);
     for cut in ["", "HTTP/1.1 200 OK\r\ncontent-", "HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n{\"results\":[]}"] {
         let error = error_of(Act::Write(cut.to_string()));
@@ -174,14 +176,14 @@ fn replies_that_are_late() {
 
 #[test]
 fn a_failed_case_is_asked_again_and_the_others_are_not() {
-    let memory = Memory::default();
+    let memory = MemoryContext::default();
     let ok = || Act::Write(response("200 OK", "", REPLY));
     let (url, _requests) = server(vec![ok(), Act::Write(response("500 Oh", "", "")), ok()]);
     // One after the other, so that the script decides who fails.
     let one = retrieve(&memory, http(&url), &[("q1", "When?")]);
     let both = retrieve(&memory, http(&url), &[("q1", "When?"), ("q2", "Where?")]);
-    memory.run(&one);
-    let (outputs, failed) = memory.run(&both);
+    run(&memory, &one);
+    let (outputs, failed) = run(&memory, &both);
     assert_eq!((failed, memory.computed()), (1, vec!["q1".to_string(), "q2".to_string()]));
 
     // The answers of a failed retrieval say so.
@@ -193,7 +195,7 @@ fn a_failed_case_is_asked_again_and_the_others_are_not() {
         salt: 0,
     };
     for options in [AnswerOptions::System, AnswerOptions::default()] {
-        let (outputs, failed) = memory.run(&AnswerQuestions { options, ..answer.clone() });
+        let (outputs, failed) = run(&memory, &AnswerQuestions { options, ..answer.clone() });
         assert_eq!(failed, 1);
         let answers: Answers = memory.read(&outputs["answers"]);
         assert!(answers.rows[0].text.as_deref().is_some_and(|text| text.contains("1871")));
@@ -205,7 +207,7 @@ fn a_failed_case_is_asked_again_and_the_others_are_not() {
     }
     memory.computed();
 
-    let (outputs, failed) = memory.run(&both);
+    let (outputs, failed) = run(&memory, &both);
     assert_eq!((failed, memory.computed()), (0, vec!["q2".to_string()]));
     let results: Results = memory.read(&outputs["results"]);
     assert!(results.rows.iter().all(|row| row.error.is_none() && row.results.len() == 1));
@@ -215,7 +217,7 @@ fn a_failed_case_is_asked_again_and_the_others_are_not() {
 fn a_url_that_cannot_be_used_stops_the_stage() {
     use ragstage_stages::contract::Action;
     use ragstage_stages::error::StageErrorKind;
-    let memory = Memory::default();
+    let memory = MemoryContext::default();
     let error = retrieve(&memory, http("harbour"), &[("q1", "When?")]).run(&memory).expect_err("refused");
     assert!(matches!(error.kind, StageErrorKind::Provider(_)), "{error}");
 }

@@ -9,7 +9,8 @@ use ragstage_stages::artifact::{Json, Results, Retrieved};
 use ragstage_stages::query::{ModeSpec, Retrieve, SystemSpec, Transport};
 use serde_json::json;
 
-use crate::query_memory::{Memory, queries};
+use crate::harbour::{queries, run};
+use crate::memory::MemoryContext;
 
 /// What the systems of these tests reply when all is well.
 const REPLY: &str = r#"{"results":[{"id":"p1","text":"Built in 1871.","score":2.5,"source":{"document_id":"light"}}],"answer":"In 1871."}"#;
@@ -21,17 +22,17 @@ fn options() -> Json {
     }
 }
 
-fn retrieve(memory: &Memory, transport: Transport, cases: &[(&str, &str)]) -> Retrieve {
+fn retrieve(memory: &MemoryContext, transport: Transport, cases: &[(&str, &str)]) -> Retrieve {
     let (queries, unit) = queries(cases);
     let system = SystemSpec { name: "rag".to_string(), version: "v1".to_string(), files: Vec::new(), transport };
     let documents_digest = unit.documents_digest;
     let mode = ModeSpec::System { system, mode: "hybrid".to_string(), options: options(), documents_digest };
-    Retrieve { mode, queries: memory.put_artifact(&queries), unit, top_k: 3, salt: 0 }
+    Retrieve { mode, queries: memory.put(&queries), unit, top_k: 3, salt: 0 }
 }
 
 /// Asks one question.
-fn ask(memory: &Memory, transport: Transport) -> Retrieved {
-    let (outputs, failed) = memory.run(&retrieve(memory, transport, &[("q1", "When?")]));
+fn ask(memory: &MemoryContext, transport: Transport) -> Retrieved {
+    let (outputs, failed) = run(memory, &retrieve(memory, transport, &[("q1", "When?")]));
     let mut results: Results = memory.read(&outputs["results"]);
     let row = results.rows.remove(0);
     assert_eq!(failed, u64::from(row.error.is_some()));
@@ -40,7 +41,7 @@ fn ask(memory: &Memory, transport: Transport) -> Retrieved {
 
 #[test]
 fn how_a_system_is_reached_is_in_no_key() {
-    let memory = Memory::default();
+    let memory = MemoryContext::default();
     let at = |url: &str, secret: &str| Transport::Http {
         url: url.to_string(),
         headers: vec![("Authorization".to_string(), secret.to_string())],

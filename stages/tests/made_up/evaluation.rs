@@ -9,15 +9,14 @@ use ragstage_stages::artifact::{
     Answer, Answers, BenchmarkInfo, Citation, Document, Documents, Evidence, Gold, Golds, Hit, Json, Observation,
     Observations, Queries, Query, Results, Retrieved, Score, Scores, Unit, UnitRows, Units,
 };
-use ragstage_stages::contract::Output;
 use ragstage_stages::error::{RowError, RowErrorKind};
 use serde_json::{Value, json};
 
-use super::{Memory, bytes};
+use crate::memory::{MemoryContext, Ran};
 
 /// An evaluation whose artifacts are in memory.
 pub struct Evaluation {
-    pub memory: Memory,
+    pub memory: MemoryContext,
     pub aggregate: Aggregate,
     gold: Digest,
     documents: Digest,
@@ -95,7 +94,7 @@ impl Evaluation {
             units: rows.into_iter().map(|r| Unit::over(r, &documents, &queries, &golds).expect("unit")).collect(),
             default_evaluators: Vec::new(),
         };
-        let mut memory = Memory::default();
+        let memory = MemoryContext::default();
         let aggregate = Aggregate {
             evaluation: "harbour".to_string(),
             plan: Vec::new(),
@@ -196,9 +195,8 @@ impl Evaluation {
 
     /// The report of what there is, after an aggregation.
     pub fn build_report(&mut self) -> BuildReport {
-        let outputs = self.memory.run(&self.aggregate);
-        let mut keep = |name: &str| self.memory.put_bytes(bytes(&outputs, name).to_vec());
-        let (summary, score_table, latency) = (keep("summary"), keep("score_table"), keep("latency"));
+        let ran = self.memory.run(&self.aggregate);
+        let [summary, score_table, latency] = ["summary", "score_table", "latency"].map(|name| ran.digest(name));
         let mut recipes: Vec<RecipeInfo> = Vec::new();
         let mut queries: Vec<QueryInfo> = Vec::new();
         for planned in &self.aggregate.plan {
@@ -239,7 +237,7 @@ impl Evaluation {
     }
 
     /// The outputs of the report of what there is.
-    pub fn report(&mut self) -> Vec<Output> {
+    pub fn report(&mut self) -> Ran {
         let report = self.build_report();
         self.memory.run(&report)
     }

@@ -1,0 +1,8 @@
+//! A small made-up evaluation, for the tests of aggregation and reports.
+
+// Each test target uses its own part of it.
+#![allow(dead_code)]
+
+mod evaluation;
+
+pub use evaluation::{Evaluation, fault};

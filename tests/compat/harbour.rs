@@ -1,0 +1,95 @@
+//! The benchmarks below `fixtures/compat/stages`, run action by action in memory.
+
+use ragstage_cache::Digest;
+use ragstage_stages::artifact::{Json, Unit, Units};
+use ragstage_stages::contract::{Action, Artifact};
+use ragstage_stages::prepare::{
+    AdapterSpec, BeirSpec, BenchmarkSpec, DocumentFile, JsonlSpec, PrepareBenchmark, Selection, SourceFile, SourceList,
+    Sources,
+};
+
+use crate::golden::folder;
+use crate::memory::{MemoryContext, Ran};
+
+/// The `jsonl` benchmark in the folder `name`.
+pub fn jsonl(name: &str) -> BenchmarkSpec {
+    let folder = folder().join(name);
+    let units = folder.join("units.jsonl");
+    let spec = JsonlSpec {
+        documents: folder.join("documents.jsonl"),
+        cases: folder.join("cases.jsonl"),
+        units: units.exists().then_some(units),
+        root: None,
+        name: name.to_string(),
+        version: "1".to_string(),
+        split: "test".to_string(),
+        task_type: "rag_qa".to_string(),
+        homepage: None,
+        license: None,
+        citation: None,
+        metadata: Json::new(),
+    };
+    BenchmarkSpec { adapter: AdapterSpec::Jsonl(spec), selection: Selection::default() }
+}
+
+/// The `beir` benchmark in the folder `name`.
+pub fn beir(name: &str) -> BenchmarkSpec {
+    let spec = BeirSpec { path: folder().join(name), dataset: name.to_string(), split: "test".to_string() };
+    BenchmarkSpec { adapter: AdapterSpec::Beir(spec), selection: Selection::default() }
+}
+
+/// An action with what it made.
+pub struct Done<A> {
+    pub action: A,
+    pub ran: Ran,
+}
+
+impl<A: Action> Done<A> {
+    /// Runs `action`.
+    pub fn run(memory: &MemoryContext, action: A) -> Self {
+        let ran = memory.run(&action);
+        Done { action, ran }
+    }
+}
+
+/// A benchmark whose artifacts are in memory.
+pub struct Prepared {
+    pub sources: Done<Sources>,
+    pub prepare: Done<PrepareBenchmark>,
+    pub units: Vec<Unit>,
+}
+
+impl Prepared {
+    /// Reads the benchmark's files and prepares it.
+    pub fn read(memory: &MemoryContext, spec: BenchmarkSpec) -> Self {
+        let read = |path: &std::path::Path| {
+            let bytes = std::fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            (memory.put_source(&bytes), bytes.len() as u64)
+        };
+        let listing = spec.listing().into_iter().map(|listed| {
+            let (digest, size) = read(&listed.path);
+            SourceFile { role: listed.role.to_string(), path: listed.path, digest, size }
+        });
+        let files: Vec<SourceFile> = listing.collect();
+        let sources = Done::run(memory, Sources { spec: spec.clone(), files: files.clone(), salt: 0 });
+        let named: SourceList = sources.ran.read("sources");
+        let documents = named.paths.into_iter().map(|relative| {
+            let (digest, size) = read(&spec.root().join(&relative));
+            DocumentFile { relative, digest: Some(digest), size }
+        });
+        let documents = documents.collect();
+        let prepare = Done::run(memory, PrepareBenchmark { spec, files, documents, salt: 0 });
+        let units = prepare.ran.read::<Units>("units").units;
+        Prepared { sources, prepare, units }
+    }
+
+    /// The digest of an artifact of the benchmark.
+    pub fn digest(&self, name: &str) -> Digest {
+        self.prepare.ran.digest(name)
+    }
+
+    /// An artifact of the benchmark.
+    pub fn artifact<T: Artifact>(&self, name: &str) -> T {
+        self.prepare.ran.read(name)
+    }
+}
