@@ -84,8 +84,10 @@ pub struct EvaluationOutcome {
     pub gates: Vec<GateOutcome>,
     /// The files brought up to date, and whether their content changed.
     pub files: Vec<(PathBuf, bool)>,
-    /// Items of its actions that failed, cached failures included.
+    /// Items of its actions that failed and will be tried again.
     pub failed_items: u64,
+    /// Items that can never be computed from these inputs (a document that no parser reads).
+    pub rejected_items: u64,
     /// Its actions that ran.
     pub executed: usize,
     /// Its actions that were there already.
@@ -118,6 +120,7 @@ struct OutcomeFile<'a> {
     executed: usize,
     fresh: usize,
     failed_items: u64,
+    rejected_items: u64,
     errors: Vec<String>,
     gates: &'a [GateOutcome],
     files: Vec<String>,
@@ -355,6 +358,7 @@ impl Batch {
             gates: Vec::new(),
             files: Vec::new(),
             failed_items: 0,
+            rejected_items: 0,
             executed: 0,
             fresh: 0,
         };
@@ -375,7 +379,8 @@ impl Batch {
         self.publish(evaluation, nodes, dispatcher, errors, &mut outcome);
         for id in &nodes.members {
             let Some(run) = dispatcher.run(*id) else { continue };
-            outcome.failed_items += run.failed + run.rejected;
+            outcome.failed_items += run.failed;
+            outcome.rejected_items += run.rejected;
             match run.state() {
                 State::Done if run.executed => outcome.executed += 1,
                 State::Done => outcome.fresh += 1,
@@ -467,6 +472,7 @@ impl Batch {
             executed: outcome.executed,
             fresh: outcome.fresh,
             failed_items: outcome.failed_items,
+            rejected_items: outcome.rejected_items,
             errors: errors.iter().map(ToString::to_string).collect(),
             gates: &outcome.gates,
             files: outcome.files.iter().map(|(path, _)| path.display().to_string()).collect(),

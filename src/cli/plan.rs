@@ -68,7 +68,7 @@ fn text(plan: &Plan, all: bool) -> String {
         format!("Nothing to do: all {} actions are up to date.\n", totals.fresh)
     } else {
         format!(
-            "{} actions to run, up to {} more after them, {} up to date.\n",
+            "Actions: {} to run, up to {} more after them, {} up to date.\n",
             totals.stale, totals.cascade, totals.fresh
         )
     };
