@@ -18,9 +18,12 @@ fn assert_warm_is_cold(space: &Space, step: usize, arguments: &str) {
     assert_eq!(scores("warm"), scores(&format!("{cold}-reports")), "after edit {step}");
 }
 
+/// A change of the files in a space.
+type Edit = Box<dyn Fn(&Space)>;
+
 /// Changes of every kind, one upon the other, some of them back to what was before.
-fn edits() -> Vec<Box<dyn Fn(&Space)>> {
-    let edit = |file: &'static str, old: &'static str, new: &'static str| -> Box<dyn Fn(&Space)> {
+fn edits() -> Vec<Edit> {
+    let edit = |file: &'static str, old: &'static str, new: &'static str| -> Edit {
         Box::new(move |space: &Space| space.edit(file, old, new))
     };
     vec![
