@@ -27,7 +27,7 @@ lint:
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 
 bench:
-	$(CARGO) bench --locked --benches
+	$(CARGO) bench --locked --bench '*'
 
 clean-cache:
 	rm -rf .ragstage $(DEMO_REPORT)
