@@ -98,7 +98,7 @@ impl Made {
     }
 
     /// Asserts that make itself found nothing to do.
-    fn is_idle(self) {
+    fn expect_idle(self) {
         let made = self.expect(0);
         assert!(made.output.contains("Nothing to be done for"), "{}", made.output);
         assert!(made.runs.is_empty(), "{:?}", made.runs);
@@ -138,7 +138,7 @@ fn the_second_time_make_has_nothing_to_do() {
     let first = example.make("").expect(0);
     assert_eq!(first.runs.len(), 2, "{}", first.output);
     assert!(example.space.path("reports/chunks/report.html").is_file());
-    example.make("").is_idle();
+    example.make("").expect_idle();
     let one = example.make(".stamps/chunks").expect(0);
     assert!(one.output.contains("'.stamps/chunks' is up to date"), "{}", one.output);
     example.make("check").expect(0);
@@ -172,7 +172,7 @@ fn evaluations_made_at_once_share_what_they_have_in_common() {
         ("report", 2),
     ];
     assert_eq!(both.executed(), BTreeMap::from(expected));
-    example.make("").is_idle();
+    example.make("").expect_idle();
 }
 
 #[test]
@@ -189,7 +189,7 @@ fn a_corrected_gold_answer_costs_scores_alone() {
         .map(|row| (row["step"].as_str().expect("a step"), row["item"].as_str().expect("an item")))
         .collect();
     assert_eq!(rows, BTreeSet::from([("score", "renewals")]));
-    example.make("").is_idle();
+    example.make("").expect_idle();
 }
 
 #[test]
@@ -201,7 +201,7 @@ fn a_file_that_was_only_touched_costs_nothing() {
     assert_eq!(made.runs.len(), 2, "{}", made.output);
     assert_eq!(made.executed(), BTreeMap::new());
     assert!(made.of("run_finished").all(|end| end["executed"] == 0 && end["failed"] == 0), "{:?}", made.runs);
-    example.make("").is_idle();
+    example.make("").expect_idle();
 }
 
 #[test]
@@ -234,7 +234,7 @@ fn a_deleted_input_is_told_by_ragstage() {
 
     // Back with its old time, it makes nothing newer than the stamps, but is still known as an input.
     fs::rename(&aside, &rooms).expect("put back");
-    example.make("").is_idle();
+    example.make("").expect_idle();
     example.edit("library/rooms.md", "six study rooms", "seven study rooms");
     let made = example.make("").expect(0);
     assert_eq!((made.runs.len(), made.executed()["materialize"]), (2, 1), "{}", made.output);
@@ -248,5 +248,5 @@ fn a_deleted_input_is_told_by_ragstage() {
     fs::remove_file(&rooms).expect("delete");
     example.make("").expect(0);
     assert!(!example.space.read(".stamps/chunks.mk").contains("rooms.md"));
-    example.make("").is_idle();
+    example.make("").expect_idle();
 }
