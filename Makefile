@@ -8,11 +8,11 @@ DEMO_REPORT := reports/handbook
 .PHONY: help demo test lint bench clean-cache
 
 help:
-	@echo 'make demo         evaluate two recipes on ragstage'"'"'s own documentation (fixtures/handbook)'
-	@echo 'make test         run every test; what cannot run here says SKIPPED and why'
-	@echo 'make lint         check formatting and clippy, warnings as errors'
-	@echo 'make bench        measure speed (release build)'
-	@echo 'make clean-cache  remove the artifacts and the report of the demo'
+	@echo "make demo         evaluate two recipes on ragstage's own documentation (fixtures/handbook)"
+	@echo "make test         run every test; what cannot run here says SKIPPED and why"
+	@echo "make lint         check formatting and clippy, warnings as errors"
+	@echo "make bench        measure speed (release build)"
+	@echo "make clean-cache  remove the artifacts and the report of the demo"
 
 # In the dev profile: from a clean checkout it builds in about two minutes on two cores where the release profile takes
 # eight, and the demo's own work is a matter of seconds either way.
@@ -27,7 +27,7 @@ lint:
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 
 bench:
-	$(CARGO) bench --locked --benches
+	$(CARGO) bench --locked --bench '*'
 
 clean-cache:
 	rm -rf .ragstage $(DEMO_REPORT)
