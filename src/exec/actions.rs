@@ -87,7 +87,7 @@ impl ActionSource {
                     system: (**system).clone(),
                     mode: mode.clone(),
                     options: options.clone(),
-                    documents_digest: unit.documents_digest,
+                    documents_digest: unit.document_set_digest,
                 },
                 queries: of(input(0), "queries")?,
                 unit: (**unit).clone(),

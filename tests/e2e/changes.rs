@@ -366,6 +366,19 @@ fn reordered_documents_are_neither_parsed_nor_cut_again() {
 }
 
 #[test]
+fn reordered_documents_ask_no_system() {
+    let space = Space::new();
+    small::write_system(&space);
+    space.run("").expect(0);
+    let reversed: String = space.read("documents.jsonl").lines().rev().map(|line| format!("{line}\n")).collect();
+    space.write("documents.jsonl", &reversed);
+    let ran = space.run("").expect(0);
+    // A system is handed no order, so its replies are to the same documents.
+    assert_eq!(ran.executed().get("retrieve"), None);
+    assert_eq!(space.read("asked.log").lines().count(), CASE_COUNT);
+}
+
+#[test]
 fn reordered_cases_ask_and_score_nothing() {
     let space = small::evaluated();
     let reversed: String = space.read("cases.jsonl").lines().rev().map(|line| format!("{line}\n")).collect();

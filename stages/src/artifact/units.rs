@@ -51,6 +51,8 @@ pub struct Unit {
     pub cases: u64,
     /// Digest of the documents: ids, names, media types, bytes.
     pub documents_digest: Digest,
+    /// Digest of the same in the order of their ids: what a system under test depends on, to which we hand no order.
+    pub document_set_digest: Digest,
     /// Digest of the queries: case ids and texts.
     pub queries_digest: Digest,
     /// Digest of the gold: case ids and each case's gold digest.
@@ -88,6 +90,8 @@ impl Unit {
             parts.push(to_json(&line)?.into_bytes());
         }
         let documents_digest = Digest::of_parts("ragstage.unit.documents", parts.iter().map(Vec::as_slice));
+        parts.sort();
+        let document_set_digest = Digest::of_parts("ragstage.unit.document_set", parts.iter().map(Vec::as_slice));
         let texts: Vec<&str> =
             case_rows.iter().flat_map(|&i| [queries.rows[i].case_id.as_str(), queries.rows[i].text.as_str()]).collect();
         let queries_digest = Digest::of_parts("ragstage.unit.queries", texts.iter().map(|text| text.as_bytes()));
@@ -103,6 +107,7 @@ impl Unit {
             document_rows: rows.document_rows,
             case_rows: rows.case_rows,
             documents_digest,
+            document_set_digest,
             queries_digest,
             gold_digest: Digest::of_parts("ragstage.unit.gold", gold.iter().map(Vec::as_slice)),
             metadata: rows.metadata,
