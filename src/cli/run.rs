@@ -102,7 +102,7 @@ fn code(outcome: &BatchOutcome) -> u8 {
         exit::COVERAGE
     } else if each().any(|evaluation| evaluation.gates.iter().any(|gate| !gate.passed)) {
         exit::GATE
-    } else if each().any(|evaluation| evaluation.failed_items > 0) {
+    } else if each().any(|evaluation| evaluation.failed_items + evaluation.rejected_items > 0) {
         exit::ITEMS_FAILED
     } else {
         exit::OK
@@ -129,10 +129,20 @@ fn explain_code(code: u8, outcome: &BatchOutcome) {
         }
     }
     match code {
-        exit::ITEMS_FAILED => eprintln!(
-            "{} item(s) failed; the rest is done and reported. The same command tries the failed ones again.",
-            outcome.evaluations.iter().map(|evaluation| evaluation.failed_items).sum::<u64>()
-        ),
+        exit::ITEMS_FAILED => {
+            let all = || outcome.evaluations.iter();
+            let failed: u64 = all().map(|evaluation| evaluation.failed_items).sum();
+            let rejected: u64 = all().map(|evaluation| evaluation.rejected_items).sum();
+            if failed > 0 {
+                eprintln!("failed items: {failed}; the rest is done and reported. The same command tries them again.");
+            }
+            if rejected > 0 {
+                eprintln!(
+                    "documents that no parser reads: {rejected}; the rest is done and reported. \
+                     They are not tried again until they change."
+                );
+            }
+        }
         exit::COVERAGE => {
             eprintln!("coverage is under its floor, so some numbers are withheld; the same command tries again");
         }
@@ -217,6 +227,7 @@ fn json(outcome: &BatchOutcome) -> serde_json::Value {
         json!({
             "name": evaluation.name, "run_id": evaluation.run_id, "headlines": headlines,
             "gates": evaluation.gates, "files": files, "failed_items": evaluation.failed_items,
+            "rejected_items": evaluation.rejected_items,
             "executed": evaluation.executed, "fresh": evaluation.fresh,
         })
     };

@@ -17,6 +17,9 @@ pub struct RecordedAction {
     pub complete: bool,
     /// Digests of its outputs by name.
     pub outputs: BTreeMap<String, Digest>,
+    /// The row slots it used.
+    #[serde(default)]
+    pub slots: Vec<Digest>,
 }
 
 /// Reads the latest run records of some evaluations, when it is first asked.
