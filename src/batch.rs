@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use ragstage_cache::runs::{Roots, RunDir};
-use ragstage_cache::{Digest, Store, StoreError};
+use ragstage_cache::{Digest, Store};
 use ragstage_stages::aggregate::{GateOutcome, GateSpec, Summary, check};
 use ragstage_stages::artifact::Units;
 use ragstage_stages::contract::Artifact;
@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use crate::evaluation::Evaluation;
 use crate::exec::{
-    ACTIONS_FILE, ActionSource, CallPool, Closed, DecodedArtifacts, Dispatcher, Event, EventSink, Interrupt,
+    ACTIONS_FILE, ActionSource, CallPool, Claims, Closed, DecodedArtifacts, Dispatcher, Event, EventSink, Interrupt,
     PoolLimits, Previous, RecordedAction, Rules, RunError, Shared, Sources, State,
 };
 use crate::graph::{EvaluationNodes, GraphBuilder, NodeId};
@@ -84,9 +84,9 @@ pub struct EvaluationOutcome {
     pub gates: Vec<GateOutcome>,
     /// The files brought up to date, and whether their content changed.
     pub files: Vec<(PathBuf, bool)>,
-    /// Items of its actions that failed and will be tried again.
+    /// Items of its actions that failed and are tried again by the next run.
     pub failed_items: u64,
-    /// Items that can never be computed from these inputs (a document that no parser reads).
+    /// Items that can never be computed from these inputs (documents that no parser reads), in this run or an earlier one.
     pub rejected_items: u64,
     /// Its actions that ran.
     pub executed: usize,
@@ -164,6 +164,7 @@ impl Batch {
             interrupt,
             decoded: DecodedArtifacts::default(),
             threads,
+            claims: Claims::default(),
             rows_computed: Default::default(),
             rows_failed: Default::default(),
         });
@@ -235,13 +236,16 @@ impl Batch {
         for (position, outcome) in outcomes.iter().enumerate() {
             self.record(position, &nodes[position], &dispatcher, outcome, &errors);
         }
-        // Neither the memo nor the tidying of journals is needed for the result.
+        // Neither the memo nor the tidying of journals is needed for the result: rows are safe when their action is done.
         if self.shared.store.writable() {
-            let tidied: Result<(), StoreError> =
-                self.shared.store.memo().save().and_then(|()| self.shared.store.rows().close());
-            if let Err(error) = tidied {
-                errors.push(RunError::Store(error));
+            for tidied in [self.shared.store.memo().save(), self.shared.store.rows().close()] {
+                if let Err(error) = tidied {
+                    events.event(&Event::StoreIncident { message: format!("{error}; nothing is lost by it") });
+                }
             }
+        }
+        for incident in self.shared.store.take_incidents() {
+            events.event(&Event::StoreIncident { message: incident.to_string() });
         }
         let all = (0..dispatcher.graph.len()).filter_map(|i| dispatcher.run(NodeId(i)));
         let (mut executed, mut fresh, mut failed) = (0, 0, 0);
@@ -425,7 +429,9 @@ impl Batch {
                     }
                     Err(PublishError::Store(error)) => errors.push(RunError::Store(error)),
                     Err(PublishError::Write(path, error)) => {
-                        errors.push(RunError::Store(StoreError::io("write report", &path, error)));
+                        errors.push(RunError::Publish { path, error });
+                        // The other files are for the same folder.
+                        return;
                     }
                 }
                 break;
@@ -448,20 +454,22 @@ impl Batch {
         let mut roots = Roots::default();
         for &id in &nodes.members {
             let label = &dispatcher.graph.node(id).label;
-            let done = dispatcher.run(id).filter(|run| run.state() == State::Done);
-            let recorded = match done.and_then(|run| run.key.map(|key| (run, key))) {
+            let run = dispatcher.run(id);
+            let done = run.filter(|run| run.state() == State::Done).and_then(|run| run.key.map(|key| (run, key)));
+            let recorded = match done {
                 Some((run, key)) => Some(RecordedAction {
                     key,
                     complete: run.complete,
                     outputs: run.outputs.iter().map(|output| (output.name.clone(), output.digest)).collect(),
+                    slots: run.slots.clone(),
                 }),
                 None => self.previous.action(label).cloned(),
             };
-            if let Some(run) = done {
-                roots.slots.extend(run.slots.iter().copied());
-            }
+            // Also of what did not come to its end: its rows may have been paid for.
+            roots.slots.extend(run.iter().flat_map(|run| run.slots.iter().copied()));
             if let Some(recorded) = recorded {
                 roots.actions.push(recorded.key);
+                roots.slots.extend(recorded.slots.iter().copied());
                 actions.insert(label.clone(), recorded);
             }
         }

@@ -5,9 +5,14 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::layout::Layout;
 use crate::{Digest, StoreError};
+
+/// Between two looks at a lock that may be given up.
+const FIRST_PAUSE: Duration = Duration::from_millis(2);
+const LONGEST_PAUSE: Duration = Duration::from_millis(50);
 
 /// Advisory locks: `locks/<key>`, held by an open file, so that a dead owner's lock is free at once.
 #[derive(Debug)]
@@ -55,6 +60,28 @@ impl Locks {
             if is_at(&file, &path).map_err(failed)? {
                 return Ok(LockGuard { path, _file: file });
             }
+        }
+    }
+
+    /// Takes the lock of `key`; while another holds it, asks `go_on` every few milliseconds. `None` when that says no.
+    ///
+    /// # Errors
+    /// As [`Locks::acquire`].
+    pub fn acquire_while(
+        &self,
+        key: &Digest,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<Option<LockGuard>, StoreError> {
+        let mut pause = FIRST_PAUSE;
+        loop {
+            if let Some(guard) = self.try_acquire(key)? {
+                return Ok(Some(guard));
+            }
+            if !go_on() {
+                return Ok(None);
+            }
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(LONGEST_PAUSE);
         }
     }
 

@@ -129,6 +129,14 @@ impl Store {
         self.layout.writable()
     }
 
+    /// Says why this process may not write to the store, where it may not.
+    ///
+    /// # Errors
+    /// [`StoreErrorKind::ReadOnly`] or [`StoreErrorKind::Full`]; `operation` is what was about to be done.
+    pub fn require_writable(&self, operation: &'static str) -> Result<(), StoreError> {
+        self.layout.scratch(operation, self.root()).map(drop)
+    }
+
     /// The blobs.
     pub fn cas(&self) -> &Cas {
         &self.cas

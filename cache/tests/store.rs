@@ -249,6 +249,13 @@ fn a_lock_has_one_owner_among_handles_and_threads() {
     let key = Digest::of(b"action");
     let (inside, passed, waited) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0));
     let guard = store.locks().acquire(&key, &mut || panic!("it is free")).expect("acquire");
+    let mut looks = 0;
+    let given_up = store.locks().acquire_while(&key, &mut || {
+        looks += 1;
+        looks < 3
+    });
+    assert!(given_up.expect("acquire").is_none());
+    assert_eq!(looks, 3, "asked again and again");
     assert!(other.locks().try_acquire(&key).expect("try").is_none());
     assert!(other.locks().try_acquire(&Digest::of(b"other")).expect("try").is_some());
     thread::scope(|scope| {

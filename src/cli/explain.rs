@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::failure::Failure;
 use super::flags::{ExplainFlags, Format};
-use super::open::quiet_batch;
+use super::open::{quiet_batch, tell_incidents};
 use super::out::{out, out_json};
 use crate::batch::Settings;
 use crate::exec::RunError;
@@ -59,6 +59,7 @@ pub fn explain(flags: &ExplainFlags, store: Option<&Path>) -> Result<u8, Failure
             out(&text)?;
         }
     }
+    tell_incidents(&batch);
     Ok(exit::OK)
 }
 

@@ -96,7 +96,7 @@ impl Failure {
 /// The exit code of a failed run.
 pub fn code_of(error: &RunError) -> u8 {
     match error {
-        RunError::Input(_) | RunError::NotAllowed(_) => exit::INPUT,
+        RunError::Input(_) | RunError::NotAllowed(_) | RunError::Publish { .. } => exit::INPUT,
         RunError::Store(_) => exit::STORE,
         RunError::Provider(_) => exit::PROVIDER,
         RunError::Interrupted => exit::INTERRUPTED,
@@ -124,6 +124,10 @@ pub fn print_run_error(error: &RunError) {
                 tell!("  ... and {} more", actions.len() - MOST_SHOWN);
             }
             tell!("  hint: `ragstage run` asks the missing queries; `ragstage plan` says what they are");
+        }
+        RunError::Publish { path, error } => {
+            tell!("error: the report {} cannot be written: {error}", path.display());
+            tell!("  hint: choose a folder that can be written to with --output DIR; nothing is computed again");
         }
         RunError::Interrupted => tell!("interrupted; the same command continues where this one stopped"),
         RunError::Provider(why) => tell!("error: {why}"),
@@ -155,7 +159,13 @@ fn store_hint(error: &StoreError) -> Option<&'static str> {
         StoreErrorKind::Newer { .. } => "use the newer ragstage, or another store with --store DIR",
         StoreErrorKind::InUse => "try again when no other ragstage uses the store",
         StoreErrorKind::Corrupt { .. } | StoreErrorKind::Missing { .. } => {
-            "the same command computes it again; `ragstage cache verify` looks for more"
+            "`ragstage run` computes it again; `ragstage cache verify` looks for more"
+        }
+        StoreErrorKind::Malformed(_) if error.operation == "open store" => {
+            "if it is a ragstage store, restore that file; else choose another store with --store DIR"
+        }
+        StoreErrorKind::Malformed(_) if error.operation == "read salts" => {
+            "restore that file, or delete it: steps that were forced are then as they were before that"
         }
         _ => return None,
     })

@@ -83,6 +83,13 @@ pub fn extra_evaluators(texts: &[String]) -> Result<Vec<EvaluatorSpec>, Failure>
         .collect()
 }
 
+/// Says on stderr what damage a command that only looks has met, as a run says it in its events.
+pub fn tell_incidents(batch: &Batch) {
+    for incident in batch.shared.store.take_incidents() {
+        tell!("store: {incident}");
+    }
+}
+
 /// A batch that only looks: no events, no interruption.
 ///
 /// # Errors

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::failure::Failure;
 use super::flags::{Format, PlanFlags};
-use super::open::{extra_evaluators, quiet_batch};
+use super::open::{extra_evaluators, quiet_batch, tell_incidents};
 use super::out::{out, out_json};
 use crate::batch::Settings;
 use crate::exit;
@@ -42,6 +42,7 @@ pub fn plan(flags: &PlanFlags, store: Option<&Path>) -> Result<u8, Failure> {
         }))?,
     }
     let stale = totals.stale + totals.cascade > 0;
+    tell_incidents(&batch);
     Ok(if flags.check && stale { exit::STALE } else { exit::OK })
 }
 

@@ -7,11 +7,11 @@ use super::flags::{ReportFlags, ReportFormat};
 use super::open::quiet_batch;
 use super::out::out;
 use crate::batch::Settings;
-use crate::exec::RecordedAction;
+use crate::exec::{RecordedAction, RunError};
 use crate::exit;
 use crate::publish::{FILES, PublishError, Source, publish};
+use ragstage_cache::Digest;
 use ragstage_cache::action::OutputRecord;
-use ragstage_cache::{Digest, StoreError};
 
 /// Prints the report of the last run, or writes its files. Runs nothing.
 ///
@@ -36,7 +36,7 @@ pub fn report(flags: &ReportFlags, store: Option<&Path>) -> Result<u8, Failure> 
             let path = folder.join(name);
             let published = publish(store, &artifact(source, output)?, &path).map_err(|error| match error {
                 PublishError::Store(error) => Failure::from(error),
-                PublishError::Write(path, error) => Failure::from(StoreError::io("write report", &path, error)),
+                PublishError::Write(path, error) => Failure::Run(RunError::Publish { path, error }),
             })?;
             out(&format!("{}\n", published.path.display()))?;
         }

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::failure::Failure;
 use super::flags::{Format, StatusFlags};
-use super::open::quiet_batch;
+use super::open::{quiet_batch, tell_incidents};
 use super::out::{out, out_json};
 use crate::batch::Settings;
 use crate::exit;
@@ -71,5 +71,6 @@ pub fn status(flags: &StatusFlags, store: Option<&Path>) -> Result<u8, Failure> 
             out(&text)?;
         }
     }
+    tell_incidents(&batch);
     Ok(exit::OK)
 }

@@ -2,7 +2,7 @@
 
 use std::any::TypeId;
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -10,8 +10,8 @@ use ragstage_cache::key::key_of;
 use ragstage_cache::rows::{Durability, RowSlot};
 use ragstage_cache::{Digest, Manifest, StoreError};
 use ragstage_stages::contract::{Call, ComputeRow, Context, Decoded, MakeValue, Pool, Row, RowBatch, RowOutcome};
-use ragstage_stages::error::{InputError, Place, RowError, StageError, StageErrorKind};
-use ragstage_stages::step::Step;
+use ragstage_stages::error::{InputError, Place, RowError, RowErrorKind, StageError, StageErrorKind};
+use ragstage_stages::step::{Stage, Step};
 use rayon::prelude::*;
 
 use super::event::Event;
@@ -26,7 +26,10 @@ pub struct ActionContext<'a> {
     pub step: Step,
     /// The action's label.
     pub label: &'a str,
+    /// Whether a system under test may be asked.
+    pub ask: bool,
     slots: Mutex<Vec<Digest>>,
+    failed: AtomicU64,
 }
 
 /// Why a batch stopped before its end.
@@ -38,12 +41,17 @@ enum Halt {
 impl<'a> ActionContext<'a> {
     /// The context of the action `label`.
     pub fn new(shared: &'a Shared, step: Step, label: &'a str) -> Self {
-        ActionContext { shared, step, label, slots: Mutex::default() }
+        ActionContext { shared, step, label, ask: true, slots: Mutex::default(), failed: AtomicU64::new(0) }
     }
 
     /// The row slots that were used.
     pub fn slots(&self) -> Vec<Digest> {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The rows that failed here, not upstream.
+    pub fn failed(&self) -> u64 {
+        self.failed.load(Ordering::Relaxed)
     }
 
     fn error(&self, kind: StageErrorKind) -> StageError {
@@ -61,6 +69,7 @@ impl<'a> ActionContext<'a> {
     }
 
     fn row_failed(&self, item: &str, error: &RowError) {
+        self.failed.fetch_add(1, Ordering::Relaxed);
         self.shared.rows_failed.fetch_add(1, Ordering::Relaxed);
         self.shared.events.event(&Event::RowFailed {
             step: self.step,
@@ -70,15 +79,16 @@ impl<'a> ActionContext<'a> {
         });
     }
 
-    /// One row on the CPU. A panic of a parser is a failure of its item, not of the run.
-    fn compute_here(&self, item: &str, index: usize, compute: &ComputeRow<'_>) -> Result<Row, RowError> {
-        let call = Call { timeout: Duration::MAX, attempt: 1 };
-        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| compute(index, &call))).unwrap_or_else(|_| {
-            Err(RowError::new(
-                ragstage_stages::error::RowErrorKind::Document,
-                format!("{item}: the code that reads it broke down on it"),
-            ))
-        })
+    /// One row. A panic on it is a failure of its item, not of the run.
+    fn compute(&self, item: &str, index: usize, call: &Call, compute: &ComputeRow<'_>) -> Result<Row, RowError> {
+        let kind = match self.step.stage() {
+            Stage::Query => RowErrorKind::BadReply,
+            Stage::Score => RowErrorKind::Evaluator,
+            _ => RowErrorKind::Document,
+        };
+        let computed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| compute(index, call)));
+        computed
+            .unwrap_or_else(|_| Err(RowError::new(kind, format!("{item}: the code that reads it broke down on it"))))
     }
 
     fn on_cpu(
@@ -96,7 +106,8 @@ impl<'a> ActionContext<'a> {
                         return Err(Halt::Interrupted);
                     }
                     let item = &batch.items[index];
-                    match self.compute_here(item.label, index, compute) {
+                    let call = Call { timeout: Duration::MAX, attempt: 1 };
+                    match self.compute(item.label, index, &call, compute) {
                         Ok(row) => {
                             let row = slot.append(item.key, row, Durability::Free).map_err(Halt::Store)?;
                             self.row_done(item.label, 1);
@@ -115,6 +126,7 @@ impl<'a> ActionContext<'a> {
     fn in_calls(
         &self,
         slot: &RowSlot,
+        slot_key: Digest,
         batch: &RowBatch<'_>,
         missing: &[usize],
         compute: &ComputeRow<'_>,
@@ -136,10 +148,16 @@ impl<'a> ActionContext<'a> {
                     return;
                 }
                 let item = &batch.items[missing[position]];
+                // Another action may be paying for the same row at this moment.
+                let _claim = self.shared.claims.take(slot_key, item.key);
+                if let Some(row) = slot.get(&item.key) {
+                    *outcomes[position].lock().unwrap_or_else(PoisonError::into_inner) = Some(RowOutcome::Done(row));
+                    continue;
+                }
                 let attempts = AtomicUsize::new(1);
                 let make = |call: &Call| {
                     attempts.store(call.attempt as usize, Ordering::Relaxed);
-                    compute(missing[position], call)
+                    self.compute(item.label, missing[position], call, compute)
                 };
                 let notice = |notice: Notice<'_>| self.notice(item.label, notice);
                 let outcome = match pool.call(&make, &notice) {
@@ -149,7 +167,11 @@ impl<'a> ActionContext<'a> {
                             self.row_done(item.label, attempts.load(Ordering::Relaxed) as u32);
                             RowOutcome::Done(row)
                         }
-                        Err(error) => return stop(Halt::Store(error)),
+                        Err(error) => {
+                            // What cannot be kept must not be paid for, here or in any other action.
+                            pool.halt();
+                            return stop(Halt::Store(error));
+                        }
                     },
                     Some(Err(error)) => {
                         self.row_failed(item.label, &error);
@@ -240,12 +262,15 @@ impl Context for ActionContext<'_> {
             total: batch.items.len(),
             cached: outcomes.iter().filter(|outcome| outcome.is_some()).count(),
         });
+        if batch.pool == Pool::Queries && !self.ask && !missing.is_empty() {
+            return Err(self.error(StageErrorKind::Unasked(missing.len())));
+        }
         let computed = if missing.is_empty() {
             Ok(Vec::new())
         } else {
             match batch.pool {
                 Pool::Cpu => self.on_cpu(&slot, &batch, &missing, compute),
-                Pool::Queries => self.in_calls(&slot, &batch, &missing, compute),
+                Pool::Queries => self.in_calls(&slot, slot_key, &batch, &missing, compute),
             }
         };
         let computed = computed.map_err(|halt| match halt {

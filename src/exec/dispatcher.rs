@@ -1,13 +1,13 @@
 //! The dispatcher: owns the graph and all state, hands ready actions to workers, and waits for their outcomes.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 use ragstage_cache::action::OutputRecord;
 use ragstage_cache::key::key_of;
-use ragstage_cache::{Digest, Manifest, StoreError, StoreErrorKind};
+use ragstage_cache::{Digest, Manifest, StoreError};
 use ragstage_stages::contract::Action;
 use ragstage_stages::error::StageErrorKind;
 use ragstage_stages::step::Step;
@@ -22,7 +22,7 @@ use super::worker::{Failure, Outcome, Ran, Task, serve, whole};
 use crate::graph::{Graph, Node, NodeId, Spec};
 use crate::stale::StaleReason;
 
-/// How often a lost artifact is made again for the sake of one reader before that is given up.
+/// How often one lost artifact is made again for the sake of one reader before that is given up.
 const MOST_REPAIRS: u32 = 3;
 
 /// What a run may do.
@@ -45,7 +45,7 @@ pub struct NodeRun {
     pub outputs: Vec<OutputRecord>,
     /// Whether every row was computed.
     pub complete: bool,
-    /// Rows that failed.
+    /// Rows that failed here, not upstream: each failure counts once, whatever depends on it.
     pub failed: u64,
     /// Rows that can never be computed from these inputs.
     pub rejected: u64,
@@ -54,8 +54,10 @@ pub struct NodeRun {
     /// The row slots it uses.
     pub slots: Vec<Digest>,
     waiting: usize,
-    repairs: u32,
+    repairs: HashMap<Digest, u32>,
     lost: Option<Digest>,
+    /// Why it has to run, where it has to.
+    reasons: Vec<StaleReason>,
 }
 
 impl NodeRun {
@@ -83,6 +85,8 @@ pub struct Dispatcher<'a> {
     changed: Vec<NodeId>,
     not_allowed: Vec<NotAllowed>,
     errors: Vec<(NodeId, RunError)>,
+    /// Whether the store could not keep something: then nothing more is begun, least of all what is paid for.
+    store_failed: bool,
 }
 
 struct Lanes {
@@ -112,6 +116,7 @@ impl<'a> Dispatcher<'a> {
             changed: Vec::new(),
             not_allowed: Vec::new(),
             errors: Vec::new(),
+            store_failed: false,
         }
     }
 
@@ -198,9 +203,8 @@ impl<'a> Dispatcher<'a> {
         let lanes = Lanes { cpu, calls, outcomes };
         let mut in_flight = 0usize;
         let mut told = false;
-        // A fault may be from before the graph grew.
-        let mut stopped = !self.rules.keep_going && !self.errors.is_empty();
         loop {
+            let mut stopped = self.stopped();
             while !stopped
                 && !self.shared.interrupt.asked()
                 && let Some(id) = self.ready.pop_front()
@@ -221,7 +225,7 @@ impl<'a> Dispatcher<'a> {
                     self.runs[id.0].state = Some(State::Queued);
                     in_flight += 1;
                 }
-                stopped |= !self.rules.keep_going && !self.errors.is_empty();
+                stopped = self.stopped();
             }
             if self.shared.interrupt.asked() && !std::mem::replace(&mut told, true) {
                 self.shared.events.event(&Event::Interrupted);
@@ -233,7 +237,6 @@ impl<'a> Dispatcher<'a> {
                 Ok(outcome) => {
                     in_flight -= 1;
                     self.settle(outcome);
-                    stopped |= !self.rules.keep_going && !self.errors.is_empty();
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
@@ -250,6 +253,10 @@ impl<'a> Dispatcher<'a> {
             return Err(RunError::Interrupted);
         }
         Ok(())
+    }
+
+    fn stopped(&self) -> bool {
+        self.store_failed || (!self.rules.keep_going && !self.errors.is_empty())
     }
 
     /// Looks a ready node up. Gives a task where it has to run.
@@ -286,20 +293,28 @@ impl<'a> Dispatcher<'a> {
             }
         }
         let reasons = self.reasons(&node, id, key, &*action);
-        if !(self.rules.may_run)(node.step) {
-            self.not_allowed.push(NotAllowed { label: node.label.clone(), reasons });
-            self.runs[id.0].state = Some(State::Failed);
-            self.skip_readers(id);
+        self.runs[id.0].reasons = reasons.clone();
+        // What was there and is lost may be made again anywhere, as long as that asks nobody anything.
+        let ask = (self.rules.may_run)(node.step);
+        if !ask && !reasons.iter().all(|reason| matches!(reason, StaleReason::LostBlob { .. })) {
+            self.refuse(id);
             return None;
         }
         self.shared.events.event(&Event::ActionStale { step: node.step, label: node.label.clone(), key, reasons });
-        if !self.shared.store.writable() {
-            let place = self.shared.store.root().to_path_buf();
-            let error = StoreError { operation: "write to", place, kind: StoreErrorKind::ReadOnly };
+        if let Err(error) = self.shared.store.require_writable("write to") {
             self.fail(id, RunError::Store(error));
             return None;
         }
-        Some(Task { id, step: node.step, label: node.label, key, action, keep })
+        Some(Task { id, step: node.step, label: node.label, key, action, keep, ask })
+    }
+
+    /// A node would have to run where it may not.
+    fn refuse(&mut self, id: NodeId) {
+        let label = self.graph.node(id).label.clone();
+        let reasons = self.runs[id.0].reasons.clone();
+        self.not_allowed.push(NotAllowed { label, reasons });
+        self.runs[id.0].state = Some(State::Failed);
+        self.skip_readers(id);
     }
 
     fn reasons(&self, node: &Node, id: NodeId, key: Digest, action: &dyn Action) -> Vec<StaleReason> {
@@ -327,18 +342,21 @@ impl<'a> Dispatcher<'a> {
 
     /// Takes an outcome in.
     fn settle(&mut self, outcome: Outcome) {
-        let Outcome { id, result } = outcome;
+        let Outcome { id, result, slots } = outcome;
+        self.runs[id.0].slots = slots;
         match result {
             Ok(ran) => self.ran(id, ran),
             Err(Failure::Panic(message)) => {
                 let label = self.graph.node(id).label.clone();
                 self.fail(id, RunError::Internal(format!("{label}: {message}")));
             }
+            Err(Failure::Interrupted) => self.runs[id.0].state = Some(State::Want),
             Err(Failure::Store(error)) => self.fail(id, RunError::Store(error)),
             Err(Failure::Stage(error)) => match error.kind {
                 StageErrorKind::Store(error) if error.lost_blob().is_some() => self.repair_input(id, error),
                 StageErrorKind::Store(error) => self.fail(id, RunError::Store(error)),
                 StageErrorKind::Input(errors) => self.fail(id, RunError::Input(errors)),
+                StageErrorKind::Unasked(_) => self.refuse(id),
                 StageErrorKind::Cancelled => self.runs[id.0].state = Some(State::Want),
                 StageErrorKind::Provider(why) => self.fail(id, RunError::Provider(why)),
                 kind => {
@@ -378,8 +396,7 @@ impl<'a> Dispatcher<'a> {
             self.changed.push(id);
         }
         self.runs[id.0].executed |= !ran.shared;
-        self.runs[id.0].slots = ran.slots;
-        self.finish(id, ran.outputs, ran.complete, ran.failed, ran.rejected);
+        self.finish(id, ran.outputs, ran.complete, ran.failed_here, ran.rejected);
     }
 
     fn finish(&mut self, id: NodeId, outputs: Vec<OutputRecord>, complete: bool, failed: u64, rejected: u64) {
@@ -407,6 +424,7 @@ impl<'a> Dispatcher<'a> {
             error: error.to_string(),
         });
         self.runs[id.0].state = Some(State::Failed);
+        self.store_failed |= matches!(error, RunError::Store(_));
         self.errors.push((id, error));
         self.skip_readers(id);
     }
@@ -432,12 +450,17 @@ impl<'a> Dispatcher<'a> {
     /// A node could not read an input: whoever made that input makes it again, then the node is looked at once more.
     fn repair_input(&mut self, id: NodeId, error: StoreError) {
         let Some(lost) = error.lost_blob() else { return };
-        let maker = self.runs.iter().position(|run| run.outputs.iter().any(|output| output.digest == lost)).map(NodeId);
-        self.runs[id.0].repairs += 1;
-        match maker {
-            Some(maker) if self.runs[id.0].repairs <= MOST_REPAIRS => {
+        // Of several that make the same bytes, the one that this node waits for.
+        let output = |input: &NodeId| self.runs[input.0].outputs.iter().find(|output| output.digest == lost);
+        let made = self.graph.node(id).inputs.iter().find_map(|input| Some((*input, output(input)?.bytes)));
+        let repairs = self.runs[id.0].repairs.entry(lost).or_insert(0);
+        *repairs += 1;
+        match made {
+            Some((maker, bytes)) if *repairs <= MOST_REPAIRS => {
                 self.runs[id.0].state = Some(State::Want);
-                if self.runs[maker.0].state() == State::Done {
+                // Another reader may have had it made again already.
+                let there = self.shared.store.cas().has(&lost, bytes);
+                if self.runs[maker.0].state() == State::Done && !there {
                     if let Err(error) = self.reopen(maker, lost) {
                         self.fail(id, error);
                         return;
@@ -450,7 +473,6 @@ impl<'a> Dispatcher<'a> {
                         }
                     }
                 }
-                // The maker may be done again by the time that this reader reports.
                 if self.runs[id.0].waiting == 0 {
                     self.runs[id.0].state = Some(State::Ready);
                     self.ready.push_back(id);

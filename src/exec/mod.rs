@@ -1,6 +1,7 @@
 //! The executor: a dispatcher that owns all state, workers that know nothing of the graph, and the events they emit.
 
 mod actions;
+mod claims;
 mod context;
 mod decoded;
 mod dispatcher;
@@ -15,6 +16,7 @@ mod state;
 mod worker;
 
 pub use actions::{ActionSource, NodeOutputs};
+pub use claims::Claims;
 pub use context::ActionContext;
 pub use decoded::DecodedArtifacts;
 pub use dispatcher::{Dispatcher, NodeRun, Rules};

@@ -1,6 +1,8 @@
 //! How a run can fail as a whole.
 
 use std::fmt;
+use std::io;
+use std::path::PathBuf;
 
 use ragstage_cache::StoreError;
 use ragstage_stages::error::InputError;
@@ -18,6 +20,13 @@ pub enum RunError {
     Store(StoreError),
     /// Stages that may not run here (`score` never queries) would have to.
     NotAllowed(Vec<NotAllowed>),
+    /// A report file could not be written.
+    Publish {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
     /// A provider could not be used at all.
     Provider(String),
     /// The run was interrupted.
@@ -65,6 +74,7 @@ impl fmt::Display for RunError {
                 }
                 Ok(())
             }
+            RunError::Publish { path, error } => write!(f, "write report {}: {error}", path.display()),
             RunError::Provider(why) | RunError::Internal(why) => f.write_str(why),
             RunError::Interrupted => f.write_str("interrupted"),
         }

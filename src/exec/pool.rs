@@ -50,6 +50,7 @@ struct Gate {
     failed_in_a_row: u32,
     succeeded: u64,
     closed: Option<Closed>,
+    halted: bool,
 }
 
 /// Why a pool makes no more calls.
@@ -117,7 +118,13 @@ impl CallPool {
         self.gate.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes a call, again where that may help. `None`: interrupted before it was made.
+    /// Makes no more calls, since their results could not be kept. Calls in flight land.
+    pub fn halt(&self) {
+        self.gate().halted = true;
+        self.freed.notify_all();
+    }
+
+    /// Makes a call, again where that may help. `None`: interrupted or halted before it was made.
     pub fn call<T>(
         &self,
         make: &dyn Fn(&Call) -> Result<T, RowError>,
@@ -142,9 +149,7 @@ impl CallPool {
                 Some(wait) => {
                     self.release();
                     notice(Notice::Retry { attempt, wait, error: &error });
-                    if !self.interrupt.sleep(wait) {
-                        return None;
-                    }
+                    self.pause(wait);
                     attempt += 1;
                 }
                 None => {
@@ -172,11 +177,26 @@ impl CallPool {
         Some(doubled.mul_f64(0.5 + share as f64 / 2000.0))
     }
 
-    /// Takes a place, when one is free and the rate allows. `None`: interrupted; `Err`: the pool is closed.
+    /// Waits before another attempt, unless there will be none.
+    fn pause(&self, wait: Duration) {
+        let end = Instant::now() + wait;
+        let mut gate = self.gate();
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() || gate.halted || gate.closed.is_some() || self.interrupt.asked() {
+                return;
+            }
+            // In short steps: an interruption wakes nobody.
+            let step = left.min(Duration::from_millis(50));
+            gate = self.freed.wait_timeout(gate, step).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// Takes a place, when one is free and the rate allows. `None`: interrupted or halted; `Err`: the pool is closed.
     fn enter(&self) -> Option<Result<(), RowError>> {
         let mut gate = self.gate();
         loop {
-            if self.interrupt.asked() {
+            if self.interrupt.asked() || gate.halted {
                 return None;
             }
             if let Some(closed) = &gate.closed {
@@ -303,6 +323,34 @@ mod tests {
         assert!(pool.closed().is_some());
         assert!(pool.unusable().is_none(), "one call succeeded, so the provider could be used");
         assert_eq!(fail().and_then(Result::err).map(|e| e.kind), Some(RowErrorKind::BreakerOpen));
+    }
+
+    #[test]
+    fn a_closed_or_halted_pool_ends_the_waits_between_attempts() {
+        let close: [fn(&CallPool); 2] =
+            [|pool| pool.halt(), |pool| drop(pool.call::<()>(&|_| Err(failing(RowErrorKind::Auth)), &|_| {}))];
+        for close in close {
+            let pool = pool(PoolLimits::default());
+            let waits = |_: Notice<'_>| close(&pool);
+            let later = || RowError { retry_after_s: Some(300), ..RowError::new(RowErrorKind::RateLimited, "later") };
+            let calls = AtomicU32::new(0);
+            let call = |_: &Call| {
+                calls.fetch_add(1, Ordering::SeqCst);
+                Err::<(), _>(later())
+            };
+            pool.call(&call, &waits);
+            assert_eq!(calls.load(Ordering::SeqCst), 1, "there is no second attempt");
+        }
+    }
+
+    #[test]
+    fn a_rate_spreads_the_calls() {
+        let pool = pool(PoolLimits { requests_per_minute: Some(1200), ..PoolLimits::default() });
+        let start = Instant::now();
+        for _ in 0..3 {
+            pool.call::<()>(&|_| Ok(()), &|_| {});
+        }
+        assert!(start.elapsed() >= Duration::from_millis(100), "three calls at 20 per second begin 50 ms apart");
     }
 
     #[test]

@@ -20,6 +20,9 @@ pub struct RecordedAction {
     pub complete: bool,
     /// Digests of its outputs by name.
     pub outputs: BTreeMap<String, Digest>,
+    /// The row slots it used.
+    #[serde(default)]
+    pub slots: Vec<Digest>,
 }
 
 /// An earlier run, whose actions are read when they are first asked for.

@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicUsize;
 
 use ragstage_cache::Store;
 
+use super::claims::Claims;
 use super::decoded::DecodedArtifacts;
 use super::event::EventSink;
 use super::interrupt::Interrupt;
@@ -19,6 +20,8 @@ pub struct Shared {
     pub sources: Arc<Sources>,
     /// Calls of systems under test.
     pub queries: CallPool,
+    /// The paid rows that are being computed.
+    pub claims: Claims,
     /// Where events go.
     pub events: Arc<dyn EventSink>,
     /// Whether to stop.

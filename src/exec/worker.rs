@@ -29,6 +29,8 @@ pub struct Task {
     pub action: Box<dyn Action>,
     /// Whether the outputs may be kept: every input is complete.
     pub keep: bool,
+    /// Whether a system under test may be asked.
+    pub ask: bool,
 }
 
 /// What a worker gives back.
@@ -37,6 +39,8 @@ pub struct Outcome {
     pub id: NodeId,
     /// What became of it.
     pub result: Result<Ran, Failure>,
+    /// The row slots it used, also where it failed: what was paid for is in them.
+    pub slots: Vec<Digest>,
 }
 
 /// An action whose outputs are known.
@@ -45,12 +49,12 @@ pub struct Ran {
     pub outputs: Vec<OutputRecord>,
     /// Whether every row was computed and every input complete.
     pub complete: bool,
-    /// Rows that failed.
+    /// Rows that failed, here or upstream.
     pub failed: u64,
+    /// Rows that failed here and may succeed another time.
+    pub failed_here: u64,
     /// Rows that can never be computed from these inputs (a document that no parser reads); part of the value.
     pub rejected: u64,
-    /// The row slots it used.
-    pub slots: Vec<Digest>,
     /// Whether another process computed it.
     pub shared: bool,
     /// Wall time.
@@ -65,6 +69,8 @@ pub enum Failure {
     Store(StoreError),
     /// Its code broke down.
     Panic(String),
+    /// The run was interrupted while another process computed it.
+    Interrupted,
 }
 
 impl From<StoreError> for Failure {
@@ -75,27 +81,38 @@ impl From<StoreError> for Failure {
 
 /// Runs `task` to its outcome.
 pub fn work(shared: &Shared, task: Task) -> Outcome {
-    let id = task.id;
-    Outcome { id, result: run(shared, &task) }
+    let mut slots = Vec::new();
+    let result = run(shared, &task, &mut slots);
+    Outcome { id: task.id, result, slots }
 }
 
-fn run(shared: &Shared, task: &Task) -> Result<Ran, Failure> {
-    let waiting = &mut || shared.events.event(&Event::ActionWaiting { step: task.step, label: task.label.clone() });
-    let _guard = shared.store.locks().acquire(&task.key, waiting)?;
+fn run(shared: &Shared, task: &Task, slots: &mut Vec<Digest>) -> Result<Ran, Failure> {
+    let mut told = false;
+    let mut go_on = || {
+        if !std::mem::replace(&mut told, true) {
+            shared.events.event(&Event::ActionWaiting { step: task.step, label: task.label.clone() });
+        }
+        !shared.interrupt.asked()
+    };
+    let Some(_guard) = shared.store.locks().acquire_while(&task.key, &mut go_on)? else {
+        return Err(Failure::Interrupted);
+    };
+    // Finished by another process while we waited for its lock.
     if task.keep
-        && let Some(ran) = cached(shared, &task.key)?
+        && let Some(record) = whole(shared, &task.key)?
     {
-        return Ok(ran);
+        slots.extend(&record.slots);
+        return Ok(shared_with(record));
     }
     shared.events.event(&Event::ActionStarted { step: task.step, label: task.label.clone(), key: task.key });
     let started = Instant::now();
-    let context = ActionContext::new(shared, task.step, &task.label);
-    let produced = std::panic::catch_unwind(AssertUnwindSafe(|| task.action.run(&context)))
-        .map_err(|panic| Failure::Panic(panic_message(&*panic)))?
-        .map_err(Failure::Stage)?;
+    let mut context = ActionContext::new(shared, task.step, &task.label);
+    context.ask = task.ask;
+    let produced = std::panic::catch_unwind(AssertUnwindSafe(|| task.action.run(&context)));
+    slots.extend(context.slots());
+    let produced = produced.map_err(|panic| Failure::Panic(panic_message(&*panic)))?.map_err(Failure::Stage)?;
     let elapsed_ms = started.elapsed().as_secs_f64() * 1e3;
     let complete = produced.failed == 0 && task.keep;
-    let slots = context.slots();
     let outputs = store_outputs(shared, &produced)?;
     if complete {
         let record = ActionRecord {
@@ -115,24 +132,23 @@ fn run(shared: &Shared, task: &Task) -> Result<Ran, Failure> {
         outputs,
         complete,
         failed: produced.failed,
+        failed_here: context.failed().min(produced.failed),
         rejected: produced.rejected,
-        slots,
         shared: false,
         elapsed_ms,
     })
 }
 
-/// The outputs of an action that another process finished while we waited for its lock.
-fn cached(shared: &Shared, key: &Digest) -> Result<Option<Ran>, Failure> {
-    Ok(whole(shared, key)?.map(|record| Ran {
+fn shared_with(record: ActionRecord) -> Ran {
+    Ran {
         outputs: record.outputs,
         complete: true,
         failed: 0,
+        failed_here: 0,
         rejected: record.rejected,
-        slots: record.slots,
         shared: true,
         elapsed_ms: 0.0,
-    }))
+    }
 }
 
 /// A cached action whose artifacts are all there.

@@ -108,6 +108,8 @@ pub enum StageErrorKind {
     Encode(String),
     /// The run was interrupted.
     Cancelled,
+    /// Rows that would have to be asked of a system under test, in a run that asks nothing.
+    Unasked(usize),
     /// A provider that could not be used at all (auth, quota, unreachable). Exit code 20.
     Provider(String),
 }
@@ -143,6 +145,7 @@ impl fmt::Display for StageError {
             StageErrorKind::Artifact { digest, why } => write!(f, "artifact {}: {why}", digest.short()),
             StageErrorKind::Encode(why) => write!(f, "cannot write an artifact: {why}"),
             StageErrorKind::Cancelled => f.write_str("interrupted"),
+            StageErrorKind::Unasked(rows) => write!(f, "{rows} rows are not cached and may not be asked for"),
             StageErrorKind::Provider(why) => f.write_str(why),
         }
     }

@@ -1,15 +1,25 @@
 //! One file per promise of the README, each told with the real command in a folder of its own.
 
 mod changes;
+mod damage;
 mod evaluation_file;
+mod faults;
 mod force;
+mod full_disk;
 mod handbook;
+mod interrupt;
+mod kill;
 mod law;
 mod make;
 mod outputs;
 mod plan;
+mod provider;
+mod quiz;
 mod rescore;
+mod running;
 mod sharing;
 mod small;
 mod space;
+mod two_processes;
 mod units;
+mod values;

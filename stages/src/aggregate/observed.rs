@@ -49,7 +49,11 @@ impl Observed {
     /// Milliseconds of all that was observed of row `row`; `None` where a part failed, since the rest would look fast.
     pub(super) fn total(&self, row: usize) -> Option<f64> {
         match (&self.retrieve, &self.answer) {
-            (Some(_), Some(_)) => Some(self.retrieve(row)? + self.answer(row)?),
+            (Some(_), Some(answers)) => {
+                // An answer that came along with the results was never tried by itself and took no time of its own.
+                let came_along = answers.rows.get(row).is_some_and(|row| row.attempts == 0);
+                Some(self.retrieve(row)? + if came_along { 0.0 } else { self.answer(row)? })
+            }
             (Some(_), None) => self.retrieve(row),
             (None, Some(_)) => self.answer(row),
             (None, None) => None,
