@@ -39,6 +39,9 @@ pub enum TableError {
     /// The Arrow library refused.
     #[error("arrow: {0}")]
     Arrow(#[from] ArrowError),
+    /// The Parquet library broke down on the file: it asserts what a damaged file does not keep.
+    #[error("the file is damaged")]
+    Damaged,
     /// The file is a table of another kind or version.
     #[error("expected a table of schema {expected}, found {found}")]
     Schema {
@@ -215,6 +218,10 @@ impl TableReader {
     /// # Errors
     /// When the bytes are not Parquet or carry another schema.
     pub fn open(bytes: Vec<u8>, name: &str, version: u32) -> Result<Self, TableError> {
+        std::panic::catch_unwind(|| Self::read(bytes, name, version)).unwrap_or(Err(TableError::Damaged))
+    }
+
+    fn read(bytes: Vec<u8>, name: &str, version: u32) -> Result<Self, TableError> {
         let builder = ParquetRecordBatchReaderBuilder::try_new(bytes_of(bytes))?;
         let expected = format!("{name}-v{version}");
         let found = builder
