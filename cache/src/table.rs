@@ -39,6 +39,9 @@ pub enum TableError {
     /// The Arrow library refused.
     #[error("arrow: {0}")]
     Arrow(#[from] ArrowError),
+    /// The Parquet library broke down on the file: it asserts what a damaged file does not keep.
+    #[error("the file is damaged")]
+    Damaged,
     /// The file is a table of another kind or version.
     #[error("expected a table of schema {expected}, found {found}")]
     Schema {
@@ -64,6 +67,16 @@ pub enum TableError {
         column: String,
         /// The row, from 0.
         row: usize,
+    },
+    /// A number that the column cannot hold.
+    #[error("column {column} holds {found} in row {row}, which is out of its range")]
+    Range {
+        /// The column's name.
+        column: String,
+        /// The row, from 0.
+        row: usize,
+        /// The number.
+        found: i64,
     },
 }
 
@@ -192,7 +205,7 @@ impl TableWriter {
     }
 }
 
-/// A table in memory.
+/// A table in memory. Whatever is read of it has one entry per row: Parquet and Arrow refuse columns of different lengths.
 pub struct TableReader {
     schema: Arc<Schema>,
     batches: Vec<RecordBatch>,
@@ -205,6 +218,10 @@ impl TableReader {
     /// # Errors
     /// When the bytes are not Parquet or carry another schema.
     pub fn open(bytes: Vec<u8>, name: &str, version: u32) -> Result<Self, TableError> {
+        std::panic::catch_unwind(|| Self::read(bytes, name, version)).unwrap_or(Err(TableError::Damaged))
+    }
+
+    fn read(bytes: Vec<u8>, name: &str, version: u32) -> Result<Self, TableError> {
         let builder = ParquetRecordBatchReaderBuilder::try_new(bytes_of(bytes))?;
         let expected = format!("{name}-v{version}");
         let found = builder
@@ -278,6 +295,18 @@ impl TableReader {
         Self::all(name, self.opt_int(name)?)
     }
 
+    /// A column of whole numbers that a `T` holds.
+    pub fn number<T: TryFrom<i64>>(&self, name: &str) -> Result<Vec<T>, TableError> {
+        let numbers = self.int(name)?.into_iter().enumerate();
+        numbers.map(|(row, number)| in_range(name, row, number)).collect()
+    }
+
+    /// A column of optional whole numbers that a `T` holds.
+    pub fn opt_number<T: TryFrom<i64>>(&self, name: &str) -> Result<Vec<Option<T>>, TableError> {
+        let numbers = self.opt_int(name)?.into_iter().enumerate();
+        numbers.map(|(row, number)| number.map(|number| in_range(name, row, number)).transpose()).collect()
+    }
+
     /// A column of optional whole numbers.
     pub fn opt_int(&self, name: &str) -> Result<Vec<Option<i64>>, TableError> {
         let mut values = Vec::with_capacity(self.rows);
@@ -303,41 +332,41 @@ impl TableReader {
         &self,
         name: &str,
         expected: &'static str,
-        read: impl Fn(&A, usize) -> T,
+        read: impl Fn(&A, usize) -> Option<T>,
     ) -> Result<Vec<Vec<T>>, TableError> {
-        let mut lists = Vec::with_capacity(self.rows);
+        let mut lists: Vec<Option<Vec<T>>> = Vec::with_capacity(self.rows);
         let mut wrong: Option<DataType> = None;
         self.each::<ListArray>(name, expected, |a| match a.values().as_any().downcast_ref::<A>() {
-            Some(values) => {
-                let offsets = a.value_offsets();
-                lists.extend(
-                    offsets
-                        .windows(2)
-                        .map(|pair| (pair[0] as usize..pair[1] as usize).map(|i| read(values, i)).collect::<Vec<T>>()),
-                );
-            }
+            Some(values) => lists.extend(a.value_offsets().windows(2).enumerate().map(|(row, pair)| match pair {
+                [start, end] if a.is_valid(row) => (*start as usize..*end as usize).map(|i| read(values, i)).collect(),
+                _ => None,
+            })),
             None => wrong = Some(a.data_type().clone()),
         })?;
         match wrong {
             Some(found) => Err(TableError::Column { column: name.to_string(), expected, found: found.to_string() }),
-            None => Ok(lists),
+            None => Self::all(name, lists),
         }
     }
 
     /// A column of lists of texts.
     pub fn text_list(&self, name: &str) -> Result<Vec<Vec<String>>, TableError> {
-        self.lists::<StringArray, _>(name, "lists of text", |a, i| a.value(i).to_string())
+        self.lists::<StringArray, _>(name, "lists of text", |a, i| a.is_valid(i).then(|| a.value(i).to_string()))
     }
 
     /// A column of lists of whole numbers.
     pub fn int_list(&self, name: &str) -> Result<Vec<Vec<i64>>, TableError> {
-        self.lists::<Int64Array, _>(name, "lists of whole numbers", |a, i| a.value(i))
+        self.lists::<Int64Array, _>(name, "lists of whole numbers", |a, i| a.is_valid(i).then(|| a.value(i)))
     }
 
     /// A column of lists of optional numbers.
     pub fn float_list(&self, name: &str) -> Result<Vec<Vec<Option<f64>>>, TableError> {
-        self.lists::<Float64Array, _>(name, "lists of numbers", |a, i| a.is_valid(i).then(|| a.value(i)))
+        self.lists::<Float64Array, _>(name, "lists of numbers", |a, i| Some(a.is_valid(i).then(|| a.value(i))))
     }
+}
+
+fn in_range<T: TryFrom<i64>>(column: &str, row: usize, found: i64) -> Result<T, TableError> {
+    T::try_from(found).map_err(|_| TableError::Range { column: column.to_string(), row, found })
 }
 
 fn bytes_of(bytes: Vec<u8>) -> bytes::Bytes {
@@ -375,6 +404,30 @@ mod tests {
         assert_eq!(table(3000), table(3000));
         let created_by = b"ragstage table format 1";
         assert!(table(3).windows(created_by.len()).any(|window| window == created_by));
+    }
+
+    #[test]
+    fn numbers_out_of_range_are_refused() {
+        let mut writer = TableWriter::new("example", 1);
+        writer.int("page", [3, -1]);
+        writer.opt_int("size", [None, Some(1 << 40)]);
+        let reader = TableReader::open(writer.finish().expect("write"), "example", 1).expect("open");
+        assert_eq!(reader.number::<i64>("page").expect("pages"), [3, -1]);
+        let error = reader.number::<u32>("page").expect_err("negative").to_string();
+        assert_eq!(error, "column page holds -1 in row 1, which is out of its range");
+        assert_eq!(reader.opt_number::<u64>("size").expect("sizes"), [None, Some(1 << 40)]);
+        assert!(matches!(reader.opt_number::<u32>("size"), Err(TableError::Range { row: 1, .. })));
+    }
+
+    #[test]
+    fn nulls_in_lists_are_refused() {
+        let mut builder = ListBuilder::new(StringBuilder::new());
+        builder.append_value([Some("a"), None]);
+        builder.append_null();
+        let mut writer = TableWriter::new("example", 1);
+        writer.push("words", true, Arc::new(builder.finish()));
+        let reader = TableReader::open(writer.finish().expect("write"), "example", 1).expect("open");
+        assert!(matches!(reader.text_list("words"), Err(TableError::Null { row: 0, .. })));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Where recorded results and real data are.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The folder named by `variable`, else `default` beside the project; `None`, said loudly, where it is absent.
 fn folder(variable: &str, default: &str, below: &str) -> Option<PathBuf> {
@@ -12,10 +12,23 @@ fn folder(variable: &str, default: &str, below: &str) -> Option<PathBuf> {
     if path.exists() {
         Some(path)
     } else {
-        // Past the harness, which swallows what a passing test prints with `eprintln!`.
-        let _ = writeln!(std::io::stderr(), "SKIPPED: {} is absent; set {variable} to run this test", path.display());
+        say(&format!("SKIPPED: {} is absent; set {variable} to compare with it", path.display()));
         None
     }
+}
+
+/// Says something that must be seen although the test passes: the test harness holds back what `eprintln` prints.
+pub fn say(text: &str) {
+    // Nobody reads it if it cannot be written.
+    let _ = writeln!(std::io::stderr(), "parity: {text}");
+}
+
+/// What is in a folder, sorted.
+pub fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    paths.sort();
+    paths
 }
 
 /// A folder or file below the golden results.

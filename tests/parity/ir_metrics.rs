@@ -11,7 +11,7 @@ use ragstage_stages::score::measures::{Ap, Divisor, Gain, Measure, Ndcg, Precisi
 use ragstage_stages::score::{CaseView, EvaluatorSpec, Qrels, ResponseView, evaluator};
 use serde_json::{Map, Value};
 
-use crate::golden::golden;
+use crate::golden::{entries, golden, say};
 
 const TOLERANCE: f64 = 1e-9;
 
@@ -202,22 +202,18 @@ impl Comparison {
 #[test]
 fn measures_match_trec_eval() {
     let Some(root) = golden("ir_metrics") else { return };
-    let mut folders: Vec<_> = fs::read_dir(&root)
-        .expect("the folder of vectors")
-        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
-        .filter(|path| path.join("expected.json").exists())
-        .collect();
-    folders.sort();
+    let mut folders = entries(&root);
+    folders.retain(|path| path.join("expected.json").exists());
     assert!(!folders.is_empty(), "no vectors in {}", root.display());
     let mut comparison = Comparison { differences: Vec::new(), compared: 0, missing: BTreeSet::new() };
     for folder in &folders {
         comparison.set(folder);
     }
     let Comparison { differences, compared, missing } = comparison;
-    eprintln!("ir_metrics: {compared} values in {} sets", folders.len());
+    say(&format!("ir_metrics: {compared} values in {} sets", folders.len()));
     if !missing.is_empty() {
         let missing: Vec<String> = missing.into_iter().collect();
-        eprintln!("NOT IMPLEMENTED, not compared: {}", missing.join(", "));
+        say(&format!("ir_metrics: NOT IMPLEMENTED, not compared: {}", missing.join(", ")));
     }
     assert!(differences.is_empty(), "{} of {compared} differ:\n{}", differences.len(), differences.join("\n"));
 }

@@ -1,6 +1,8 @@
 //! Results of others that ours must match: golden vectors under `$RAGSTAGE_GOLDEN` (default `../shared/golden`) and real
-//! datasets under `$RAGSTAGE_DATA` (default `../shared/data`). Whatever vectors are there are walked; what is absent is
-//! said loudly and skipped.
+//! datasets under `$RAGSTAGE_DATA` (default `../shared/data`), all with one command: `cargo test --test parity`.
+//!
+//! Whatever vectors are there are walked. What is absent, and what is there for a measure, an evaluator or an adapter that
+//! ours lacks, is said on standard error whether or not the test harness captures the output of tests.
 
 mod golden;
 mod heta_adapters;

@@ -3,7 +3,7 @@
 use ragstage_cache::table::{TableReader, TableWriter};
 use serde::{Deserialize, Serialize};
 
-use super::json::{Json, parse_map, to_json};
+use super::json::{Json, from_json, to_json};
 use crate::contract::Artifact;
 use crate::error::{DecodeError, RowError};
 
@@ -74,8 +74,8 @@ impl Artifact for Answers {
             rows.push(Answer {
                 case_id,
                 text: texts.next().flatten(),
-                citations: parse_map(&citations[i])?,
-                error: errors[i].as_deref().map(parse_map).transpose()?,
+                citations: from_json(&citations[i])?,
+                error: errors[i].as_deref().map(from_json).transpose()?,
             });
         }
         Ok(Answers { rows })

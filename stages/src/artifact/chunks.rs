@@ -71,11 +71,11 @@ impl Artifact for Chunks {
         let mut names = table.text("name")?.into_iter();
         let mut source_keys = table.text("source_key")?.into_iter();
         let mut titles = table.opt_text("title")?.into_iter();
-        let pages = table.int("page_index")?;
-        let indexes = table.int("chunk_index")?;
-        let starts = table.int("start")?;
-        let ends = table.int("end")?;
-        let tokens = table.int("tokens")?;
+        let pages = table.number("page_index")?;
+        let indexes = table.number("chunk_index")?;
+        let starts = table.number("start")?;
+        let ends = table.number("end")?;
+        let tokens = table.number("tokens")?;
         let mut headings = table.opt_text("heading")?.into_iter();
         let mut texts = table.text("text")?.into_iter();
         let rows = (0..table.rows())
@@ -85,11 +85,11 @@ impl Artifact for Chunks {
                 name: names.next().unwrap_or_default(),
                 source_key: source_keys.next().unwrap_or_default(),
                 title: titles.next().flatten(),
-                page_index: pages[i] as u32,
-                chunk_index: indexes[i] as u32,
-                start: starts[i] as u64,
-                end: ends[i] as u64,
-                tokens: tokens[i] as u64,
+                page_index: pages[i],
+                chunk_index: indexes[i],
+                start: starts[i],
+                end: ends[i],
+                tokens: tokens[i],
                 heading: headings.next().flatten(),
                 text: texts.next().unwrap_or_default(),
             })

@@ -3,7 +3,7 @@
 use ragstage_cache::Digest;
 use ragstage_cache::table::{TableReader, TableWriter};
 
-use super::json::{Json, parse_map, to_json};
+use super::json::{Json, from_json, to_json};
 use crate::contract::Artifact;
 use crate::error::DecodeError;
 
@@ -67,7 +67,7 @@ impl Artifact for Documents {
         let mut names = table.text("name")?.into_iter();
         let mut media_types = table.text("media_type")?.into_iter();
         let mut digests = table.opt_text("digest")?.into_iter();
-        let mut sizes = table.opt_int("size")?.into_iter();
+        let mut sizes = table.opt_number("size")?.into_iter();
         let mut data = table.opt_binary("data")?.into_iter();
         let mut source_uris = table.opt_text("source_uri")?.into_iter();
         let mut source_keys = table.text("source_key")?.into_iter();
@@ -82,11 +82,11 @@ impl Artifact for Documents {
                     Some(text) => Some(text.parse().map_err(|e| DecodeError::Format(format!("digest: {e}")))?),
                     None => None,
                 },
-                size: sizes.next().flatten().map(|size| size as u64),
+                size: sizes.next().flatten(),
                 data: data.next().flatten(),
                 source_uri: source_uris.next().flatten(),
                 source_key: source_keys.next().unwrap_or_default(),
-                metadata: parse_map(&metadata.next().unwrap_or_default())?,
+                metadata: from_json(&metadata.next().unwrap_or_default())?,
             });
         }
         Ok(Documents { rows })

@@ -5,7 +5,7 @@ use ragstage_cache::table::{TableReader, TableWriter};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::json::{Json, parse_map, to_json};
+use super::json::{Json, from_json, to_json};
 use crate::contract::Artifact;
 use crate::error::DecodeError;
 
@@ -100,11 +100,11 @@ impl Artifact for Golds {
             rows.push(Gold {
                 case_id,
                 answers: answers.next().unwrap_or_default(),
-                evidence: parse_map(&evidence[i])?,
-                value: parse_map(&values[i])?,
-                metadata: parse_map(&metadata[i])?,
-                labels: parse_map(&labels[i])?,
-                case_metadata: parse_map(&case_metadata[i])?,
+                evidence: from_json(&evidence[i])?,
+                value: from_json(&values[i])?,
+                metadata: from_json(&metadata[i])?,
+                labels: from_json(&labels[i])?,
+                case_metadata: from_json(&case_metadata[i])?,
             });
         }
         Ok(Golds { rows })

@@ -21,6 +21,6 @@ pub fn to_json<T: Serialize>(value: &T) -> Result<String, DecodeError> {
 ///
 /// # Errors
 /// When the text is no JSON of that type.
-pub fn parse_map<T: DeserializeOwned>(text: &str) -> Result<T, DecodeError> {
+pub fn from_json<T: DeserializeOwned>(text: &str) -> Result<T, DecodeError> {
     Ok(serde_json::from_str(text)?)
 }

@@ -19,7 +19,7 @@ pub use answers::{Answer, Answers, Citation};
 pub use chunks::{Chunk, Chunks};
 pub use documents::{Document, Documents};
 pub use gold::{Evidence, Gold, Golds};
-pub use json::{Json, parse_map, to_json};
+pub use json::{Json, from_json, to_json};
 pub use observations::{Observation, Observations};
 pub use parsed::{Heading, Page, ParsedDocument, ParsedDocuments};
 pub use queries::{Queries, Query};

@@ -40,12 +40,12 @@ impl Artifact for Observations {
     fn decode(bytes: Vec<u8>) -> Result<Self, DecodeError> {
         let table = TableReader::open(bytes, NAME, VERSION)?;
         let latencies = table.opt_float("latency_ms")?;
-        let attempts = table.int("attempts")?;
+        let attempts = table.number("attempts")?;
         let rows = table
             .text("case_id")?
             .into_iter()
             .enumerate()
-            .map(|(i, case_id)| Observation { case_id, latency_ms: latencies[i], attempts: attempts[i] as u32 })
+            .map(|(i, case_id)| Observation { case_id, latency_ms: latencies[i], attempts: attempts[i] })
             .collect();
         Ok(Observations { rows })
     }

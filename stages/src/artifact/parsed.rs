@@ -3,7 +3,7 @@
 use ragstage_cache::table::{TableReader, TableWriter};
 use serde::{Deserialize, Serialize};
 
-use super::json::{parse_map, to_json};
+use super::json::{from_json, to_json};
 use crate::contract::Artifact;
 use crate::error::DecodeError;
 
@@ -91,15 +91,18 @@ impl Artifact for ParsedDocuments {
         let errors = table.opt_text("error")?;
         let mut rows = Vec::with_capacity(table.rows());
         for (i, document_id) in table.text("document_id")?.into_iter().enumerate() {
-            let page_headings: Vec<Vec<Heading>> = parse_map(&headings[i])?;
-            let pages = texts
-                .next()
-                .unwrap_or_default()
-                .into_iter()
-                .zip(&indexes[i])
-                .zip(page_headings)
-                .map(|((text, &index), headings)| Page { index: index as u32, text, headings })
-                .collect();
+            let texts = texts.next().unwrap_or_default();
+            let page_headings: Vec<Vec<Heading>> = from_json(&headings[i])?;
+            let indexes = &indexes[i];
+            if [indexes.len(), page_headings.len()] != [texts.len(); 2] {
+                return Err(DecodeError::Format(format!("row {i}: expected {} pages in every column", texts.len())));
+            }
+            let mut pages = Vec::with_capacity(texts.len());
+            for ((text, &index), headings) in texts.into_iter().zip(indexes).zip(page_headings) {
+                let index = u32::try_from(index)
+                    .map_err(|_| DecodeError::Format(format!("row {i}: {index} is no index of a page")))?;
+                pages.push(Page { index, text, headings });
+            }
             rows.push(ParsedDocument {
                 document_id,
                 name: names[i].clone(),

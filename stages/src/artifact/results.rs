@@ -5,7 +5,7 @@ use ragstage_cache::table::{TableReader, TableWriter};
 use serde::{Deserialize, Serialize};
 
 use super::answers::Answer;
-use super::json::{Json, parse_map, to_json};
+use super::json::{Json, from_json, to_json};
 use crate::contract::Artifact;
 use crate::error::{DecodeError, RowError};
 
@@ -124,25 +124,30 @@ impl Artifact for Results {
         let errors = table.opt_text("error")?;
         let mut rows = Vec::with_capacity(table.rows());
         for (i, case_id) in table.text("case_id")?.into_iter().enumerate() {
-            let (row_ids, row_texts, row_kinds) =
+            let (ids, texts, kinds) =
                 (ids.next().unwrap_or_default(), texts.next().unwrap_or_default(), kinds.next().unwrap_or_default());
-            let mut results = Vec::with_capacity(row_ids.len());
-            for (j, ((id, text), kind)) in row_ids.into_iter().zip(row_texts).zip(row_kinds).enumerate() {
+            let (scores, sources, hit_metadata) = (&scores[i], &sources[i], &hit_metadata[i]);
+            let hits = ids.len();
+            if [texts.len(), kinds.len(), scores.len(), sources.len(), hit_metadata.len()] != [hits; 5] {
+                return Err(DecodeError::Format(format!("row {i}: expected {hits} hits in every column")));
+            }
+            let mut results = Vec::with_capacity(hits);
+            for (j, ((id, text), kind)) in ids.into_iter().zip(texts).zip(kinds).enumerate() {
                 results.push(Hit {
                     id,
                     text,
-                    score: scores[i][j],
+                    score: scores[j],
                     kind,
-                    source: parse_map(&sources[i][j])?,
-                    metadata: parse_map(&hit_metadata[i][j])?,
+                    source: from_json(&sources[j])?,
+                    metadata: from_json(&hit_metadata[j])?,
                 });
             }
             rows.push(Retrieved {
                 case_id,
                 results,
-                answer: answers[i].as_deref().map(parse_map).transpose()?,
-                metadata: parse_map(&metadata[i])?,
-                error: errors[i].as_deref().map(parse_map).transpose()?,
+                answer: answers[i].as_deref().map(from_json).transpose()?,
+                metadata: from_json(&metadata[i])?,
+                error: errors[i].as_deref().map(from_json).transpose()?,
             });
         }
         Ok(Results { rows })

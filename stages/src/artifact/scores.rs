@@ -3,7 +3,7 @@
 use ragstage_cache::table::{TableReader, TableWriter};
 use serde::{Deserialize, Serialize};
 
-use super::json::{Json, parse_map, to_json};
+use super::json::{Json, from_json, to_json};
 use crate::contract::Artifact;
 use crate::error::{DecodeError, RowError};
 
@@ -188,8 +188,8 @@ impl Artifact for Scores {
                 value,
                 passed: passed[i],
                 reason: reasons.next().flatten(),
-                detail: parse_map(&details[i])?,
-                error: errors[i].as_deref().map(parse_map).transpose()?,
+                detail: from_json(&details[i])?,
+                error: errors[i].as_deref().map(from_json).transpose()?,
             });
         }
         Ok(Scores { rows })
