@@ -132,6 +132,7 @@ fn units() -> impl Strategy<Value = Units> {
                 documents,
                 cases,
                 documents_digest,
+                document_set_digest: documents_digest,
                 queries_digest,
                 gold_digest,
                 metadata,

@@ -392,7 +392,7 @@ fn what_cannot_be_understood_is_an_error_and_is_left_alone() {
 fn a_record_of_a_newer_version_is_not_taken_for_damage() {
     let space = built();
     let actions = read_json(&latest_run(&space.path(".ragstage")).join("actions.json"));
-    let key = actions["prepare piers"]["key"].as_str().expect("a key");
+    let key = actions["prepare benchmark"]["key"].as_str().expect("a key");
     let record = action_record(&space.path(".ragstage"), key);
     std::fs::write(&record, "{\"format\": 2, \"anything\": []}").expect("write");
     let refused = space.run("").expect(30);
