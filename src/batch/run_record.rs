@@ -1,0 +1,80 @@
+//! What a run leaves for the next one to compare with.
+
+use std::collections::BTreeMap;
+
+use ragstage_cache::runs::Roots;
+use ragstage_stages::aggregate::GateOutcome;
+use serde::Serialize;
+
+use super::batch::Batch;
+use super::outcome::EvaluationOutcome;
+use crate::exec::{ACTIONS_FILE, Dispatcher, RecordedAction, RunError, State};
+use crate::graph::EvaluationNodes;
+
+/// The outcome file of a run record.
+#[derive(Serialize)]
+struct OutcomeFile<'a> {
+    format: u32,
+    executed: usize,
+    fresh: usize,
+    failed_items: u64,
+    rejected_items: u64,
+    errors: Vec<String>,
+    gates: &'a [GateOutcome],
+    files: Vec<String>,
+}
+
+impl Batch {
+    /// Writes what the next run compares with.
+    pub(super) fn record(
+        &self,
+        index: usize,
+        nodes: &EvaluationNodes,
+        dispatcher: &Dispatcher<'_>,
+        outcome: &EvaluationOutcome,
+        errors: &[RunError],
+    ) {
+        let Some(record) = self.records.get(index).and_then(Option::as_ref) else { return };
+        // What this run did not reach keeps the keys of the run before, so that reasons survive an interruption.
+        let mut actions: BTreeMap<String, RecordedAction> = BTreeMap::new();
+        let mut roots = Roots::default();
+        for &id in &nodes.members {
+            let label = &dispatcher.graph.node(id).label;
+            let run = dispatcher.run(id);
+            let done = run.filter(|run| run.state() == State::Done).and_then(|run| run.key.map(|key| (run, key)));
+            let recorded = match done {
+                Some((run, key)) => Some(RecordedAction {
+                    key,
+                    complete: run.complete,
+                    outputs: run.outputs.iter().map(|output| (output.name.clone(), output.digest)).collect(),
+                    slots: run.slots.clone(),
+                }),
+                None => self.previous.action(label).cloned(),
+            };
+            // Also of what did not come to its end: its rows may have been paid for.
+            roots.slots.extend(run.iter().flat_map(|run| run.slots.iter().copied()));
+            if let Some(recorded) = recorded {
+                roots.actions.push(recorded.key);
+                roots.slots.extend(recorded.slots.iter().copied());
+                actions.insert(label.clone(), recorded);
+            }
+        }
+        roots.slots.sort();
+        roots.slots.dedup();
+        let file = OutcomeFile {
+            format: 1,
+            executed: outcome.executed,
+            fresh: outcome.fresh,
+            failed_items: outcome.failed_items,
+            rejected_items: outcome.rejected_items,
+            errors: errors.iter().map(ToString::to_string).collect(),
+            gates: &outcome.gates,
+            files: outcome.files.iter().map(|(path, _)| path.display().to_string()).collect(),
+        };
+        // As with the record itself: a history that cannot be written costs explanations, not results.
+        let _ = record
+            .write_json(ACTIONS_FILE, &actions)
+            .and_then(|()| record.write_roots(&roots))
+            .and_then(|()| record.write_json("outcome.json", &file));
+    }
+}
