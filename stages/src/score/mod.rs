@@ -2,6 +2,7 @@
 
 mod action;
 mod answer_contains;
+mod answer_evaluator;
 mod answer_exact_match;
 mod answer_match;
 mod case;
