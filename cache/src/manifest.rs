@@ -1,5 +1,6 @@
 //! The readable preimage of a key, and the difference between two of them.
 
+use std::collections::HashMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -163,17 +164,17 @@ fn named(fields: &[Field]) -> impl Iterator<Item = (String, &FieldValue)> {
 }
 
 fn diff_fields(path: &str, old: &[Field], new: &[Field], changes: &mut Vec<FieldChange>) {
+    // By name, for a benchmark's list of files may be long.
+    let mut left: HashMap<String, &FieldValue> = named(old).collect();
     for (name, new_value) in named(new) {
         let here = join(path, &name);
-        match named(old).find(|(other, _)| *other == name) {
-            Some((_, old_value)) => diff_value(&here, old_value, new_value, changes),
+        match left.remove(&name) {
+            Some(old_value) => diff_value(&here, old_value, new_value, changes),
             None => changes.push(change(here, None, Some(new_value))),
         }
     }
-    for (name, old_value) in named(old) {
-        if !named(new).any(|(other, _)| other == name) {
-            changes.push(change(join(path, &name), Some(old_value), None));
-        }
+    for (name, old_value) in named(old).filter(|(name, _)| left.contains_key(name)) {
+        changes.push(change(join(path, &name), Some(old_value), None));
     }
 }
 

@@ -39,8 +39,8 @@ pub struct RunSummary {
 #[derive(Serialize, Deserialize)]
 struct RootsFile {
     format: u32,
-    #[serde(flatten)]
-    roots: Roots,
+    actions: Vec<Digest>,
+    slots: Vec<Digest>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -149,7 +149,7 @@ impl Runs {
                 place: self.layout.root.join("runs").join(id).join(ROOTS_FILE),
                 kind: StoreErrorKind::Newer { found: file.format, known: FORMAT },
             }),
-            file => Ok(file.map(|file| file.roots)),
+            file => Ok(file.map(|file| Roots { actions: file.actions, slots: file.slots })),
         }
     }
 
@@ -190,7 +190,10 @@ impl RunDir {
     /// # Errors
     /// When it cannot be written.
     pub fn write_roots(&self, roots: &Roots) -> Result<(), StoreError> {
-        self.write_json(ROOTS_FILE, &RootsFile { format: FORMAT, roots: roots.clone() })
+        self.write_json(
+            ROOTS_FILE,
+            &RootsFile { format: FORMAT, actions: roots.actions.clone(), slots: roots.slots.clone() },
+        )
     }
 
     /// Appends `line` and a line feed to the file `name`. What was appended survives the death of the process, not of

@@ -3,10 +3,10 @@
 //! A value with a fault is replaced by [`Value::Faulty`] once it is reported, so that nothing later speaks of it again.
 
 use super::diagnostic::Faults;
-use super::nearest::nearest;
 use super::node::{Entry, Node, Position, Text, Value};
 use super::secrets;
 use super::shape::{Choice, Field, Need, Record, Shape, TextRule, Together};
+use ragstage_stages::nearest::nearest;
 
 /// Checks `node`, the element `path`, against `shape`.
 pub(super) fn check(node: &mut Node, shape: &Shape, path: &str, faults: &mut Faults) {

@@ -5,10 +5,10 @@ use ragstage_stages::score::{EvaluatorSpec, evaluator};
 use super::check::did_you_mean;
 use super::diagnostic::Faults;
 use super::evaluators::{CheckEvaluator, EVALUATOR_TEXT, check_spec};
-use super::nearest::nearest;
 use super::queries::{Queries, RecipeNames};
 use super::shape::{Field, Need, Range, Record, Shape, TEXT, Together};
 use super::view::View;
+use ragstage_stages::nearest::nearest;
 
 const BOUND: Shape = Shape::Float(Range::closed(f64::MIN, f64::MAX));
 

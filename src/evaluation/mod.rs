@@ -16,7 +16,6 @@ mod full_text;
 mod gates;
 mod limits;
 mod name;
-mod nearest;
 mod node;
 mod parse;
 mod queries;

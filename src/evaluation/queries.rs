@@ -5,10 +5,10 @@ use ragstage_stages::artifact::Json;
 use super::check::did_you_mean;
 use super::diagnostic::Faults;
 use super::name::{NAME, refuse_name};
-use super::nearest::nearest;
 use super::recipe::Recipe;
 use super::shape::{Field, Need, Record, Shape, TEXT};
 use super::view::View;
+use ragstage_stages::nearest::nearest;
 
 /// The mode that ranks by BM25.
 pub const FULL_TEXT_SEARCH: &str = "full_text_search";

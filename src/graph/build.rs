@@ -182,7 +182,10 @@ impl GraphBuilder<'_> {
         for path in &config.files {
             match self.sources.fact(path) {
                 Ok(Some(fact)) => {
-                    let name = path.strip_prefix(base).unwrap_or(path).to_string_lossy().replace('\\', "/");
+                    // Relative to the evaluation file; reports do not tell where else on this machine a file is.
+                    let outside = || path.file_name().map_or(path.as_path(), std::path::Path::new);
+                    let name =
+                        path.strip_prefix(base).unwrap_or_else(|_| outside()).to_string_lossy().replace('\\', "/");
                     files.push((name, fact.digest));
                 }
                 Ok(None) => errors.push(

@@ -5,15 +5,17 @@ mod memory;
 use std::sync::Arc;
 
 use memory::MemoryContext;
-use ragstage_cache::Digest;
 use ragstage_cache::key::key_of;
+use ragstage_cache::{Digest, KeyVisitor};
 use ragstage_stages::artifact::{
-    Answer, Answers, Documents, Gold, Golds, Hit, Queries, Query, Results, Retrieved, Score, ScoreState, ScoreValue,
-    Scores, Unit, UnitRows,
+    Answer, Answers, Documents, Gold, Golds, Hit, Json, Queries, Query, Results, Retrieved, Score, ScoreState,
+    ScoreValue, Scores, Unit, UnitRows,
 };
 use ragstage_stages::contract::{Action, Produced};
 use ragstage_stages::error::{RowError, RowErrorKind};
-use ragstage_stages::score::{EvaluatorSpec, ScoreResponses, evaluator};
+use ragstage_stages::score::{
+    CaseView, Description, Evaluator, EvaluatorSpec, Reads, ResponseView, ScoreResponses, evaluator,
+};
 use serde_json::json;
 
 /// Four cases; the unit has all but the first, last one first.
@@ -185,4 +187,44 @@ fn responses_to_other_cases_are_refused() {
     bench.results.rows.pop();
     let error = bench.action(&memory, "RR").run(&memory).expect_err("too few");
     assert!(error.to_string().ends_with("expected 3 cases, found 2"), "{error}");
+}
+
+/// An evaluator whose scores are no numbers.
+struct Odd;
+
+impl Evaluator for Odd {
+    fn name(&self) -> String {
+        "odd".to_string()
+    }
+
+    fn describe(&self) -> Description {
+        Description { pretty: "odd", description: "odd", citation: None, higher_is_better: true }
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::default()
+    }
+
+    fn walk(&self, v: &mut dyn KeyVisitor) {
+        v.text("name", "odd");
+    }
+
+    fn evaluate(&self, case: &CaseView, _: &ResponseView) -> Result<Score, RowError> {
+        let value = if case.case_id == "q1" { f64::NAN } else { 0.5 };
+        Ok(Score::scored(ScoreValue::Number(value), None, Json::new()))
+    }
+}
+
+#[test]
+fn what_is_no_number_is_a_failure_and_never_cached() {
+    let memory = MemoryContext::default();
+    let action = ScoreResponses { evaluator: Arc::new(Odd), ..Bench::new().action(&memory, "RR") };
+    for _ in 0..2 {
+        let ran = memory.run(&action);
+        assert_eq!(ran.0.failed, 1);
+        let scores: Scores = ran.read("scores");
+        assert_eq!(values(&scores.rows), [("q3", Some(0.5)), ("q2", Some(0.5)), ("q1", None)]);
+        let error = scores.rows[2].error.as_ref().expect("the row failed");
+        assert_eq!(error.message, "the score is NaN, which is no number");
+    }
 }

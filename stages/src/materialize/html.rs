@@ -299,6 +299,12 @@ mod tests {
         assert_eq!(headings, [(0, 2, "One"), (14, 3, "Two")]);
     }
 
+    #[test]
+    fn a_heading_without_words_is_none() {
+        let page = parse("<pre>word<h1> </h1></pre><h2></h2>").pages.remove(0);
+        assert_eq!((page.text.as_str(), page.headings.len()), ("word", 0));
+    }
+
     /// Pieces of tag soup.
     const PIECES: [&str; 28] = [
         "<p>", "</p>", "<h1>", "</h1>", "<h2>", "</h2>", "<ul>", "</ul>", "<ol>", "<li>", "</li>", "<table>",

@@ -152,12 +152,15 @@ impl HtmlPage {
     pub(super) fn end_heading(&mut self) {
         let Some(OpenHeading { level, start }) = self.open_heading.take() else { return };
         if let Some((start, words)) = start {
-            let (counted, characters) = self.counted;
-            let between = self.text.get(counted..start).map_or(0, |between| between.chars().count() as u64);
-            self.counted = (start, characters + between);
             let words = self.text.get(words..).unwrap_or_default();
             let title = words.split_whitespace().collect::<Vec<_>>().join(" ");
-            self.headings.push(Heading { offset: self.counted.1, level, title });
+            // Preformatted white space is no title, and may yet be cut off the page.
+            if !title.is_empty() {
+                let (counted, characters) = self.counted;
+                let between = self.text.get(counted..start).map_or(0, |between| between.chars().count() as u64);
+                self.counted = (start, characters + between);
+                self.headings.push(Heading { offset: self.counted.1, level, title });
+            }
         }
         self.break_with(Gap::Paragraph);
     }

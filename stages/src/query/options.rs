@@ -101,7 +101,8 @@ pub struct SystemSpec {
     pub name: String,
     /// What its owner calls this state of it; in the key.
     pub version: String,
-    /// Digests of files that its answers depend on (its code, its configuration); in the key.
+    /// Files that its answers depend on (its code, its configuration), by name; their digests are in the key, not where
+    /// they are.
     pub files: Vec<(String, Digest)>,
     /// How it is reached.
     pub transport: Transport,
@@ -113,11 +114,8 @@ impl Walk for SystemSpec {
         v.text("name", &self.name);
         v.text("version", &self.version);
         v.begin_list("files", self.files.len());
-        for (name, digest) in &self.files {
-            v.begin_record("", "file");
-            v.text("name", name);
-            v.digest("digest", digest);
-            v.end();
+        for (_, digest) in &self.files {
+            v.digest("", digest);
         }
         v.end();
         v.end();

@@ -7,7 +7,7 @@ use ragstage_cache::{Digest, KeyVisitor, Walk};
 use super::case::{Case, CaseDigests};
 use super::evaluator::{Evaluator, Reads};
 use super::row_digests::{AnswerDigests, GoldDigests, HitDigests};
-use crate::artifact::{Answers, Gold, Golds, Queries, Results, Score, Scores, Unit};
+use crate::artifact::{Answers, Gold, Golds, Queries, Results, Score, ScoreValue, Scores, Unit};
 use crate::contract::{
     Action, Artifact, Context, Output, Pool, Produced, Row, RowBatch, RowItem, RowOutcome, begin_key, decoded,
 };
@@ -176,6 +176,15 @@ impl ScoreResponses {
                 .get(i)
                 .ok_or_else(|| RowError::new(RowErrorKind::Evaluator, format!("there is no row {i} to score")))?;
             let score = case.evaluate(&*self.evaluator)?;
+            // A row is JSON, which has no such number, and a mean of it would be none.
+            if let Some(ScoreValue::Number(value)) = score.value
+                && !value.is_finite()
+            {
+                return Err(RowError::new(
+                    RowErrorKind::Evaluator,
+                    format!("the score is {value}, which is no number"),
+                ));
+            }
             let value = serde_json::to_vec(&score)
                 .map_err(|error| RowError::new(RowErrorKind::Evaluator, error.to_string()))?;
             Ok(Row { value, observation: Vec::new() })

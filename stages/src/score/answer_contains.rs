@@ -1,18 +1,9 @@
 //! `answer_contains`: a gold answer is a substring of the answer (spec/heta 5.3). There are no word boundaries: `no` is in
 //! `unknown`, and `380` in `1380`.
 
-use ragstage_cache::KeyVisitor;
-
+use super::answer_evaluator::AnswerEvaluator;
 use super::answer_match::match_answers;
 use super::definition::{CutoffRule, Definition};
-use super::evaluator::{CaseView, Description, Evaluator, Reads, ResponseView};
-use super::identity::Identity;
-use crate::artifact::Score;
-use crate::error::RowError;
-
-struct AnswerContains {
-    identity: Identity,
-}
 
 pub(crate) static ANSWER_CONTAINS: Definition = Definition {
     name: "answer_contains",
@@ -24,36 +15,18 @@ pub(crate) static ANSWER_CONTAINS: Definition = Definition {
     cutoff: CutoffRule::None,
     parameters: &[],
     code_version: 1,
-    build: |identity| Ok(Box::new(AnswerContains { identity })),
+    build: |identity| {
+        Ok(AnswerEvaluator::boxed(identity, |case, response| {
+            match_answers(case, response, |answer, gold| answer.contains(gold))
+        }))
+    },
 };
-
-impl Evaluator for AnswerContains {
-    fn name(&self) -> String {
-        self.identity.to_string()
-    }
-
-    fn describe(&self) -> Description {
-        self.identity.describe()
-    }
-
-    fn reads(&self) -> Reads {
-        Reads { answer: true, ..Reads::default() }
-    }
-
-    fn walk(&self, v: &mut dyn KeyVisitor) {
-        self.identity.walk(v);
-    }
-
-    fn evaluate(&self, case: &CaseView, response: &ResponseView) -> Result<Score, RowError> {
-        match_answers(case, response, |answer, gold| answer.contains(gold))
-    }
-}
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::artifact::{Gold, ScoreState, ScoreValue};
-    use crate::score::{EvaluatorSpec, evaluator};
+    use crate::score::{CaseView, EvaluatorSpec, ResponseView, evaluator};
 
     fn passed(name: &str, gold: &[&str], answer: Option<&str>) -> Option<bool> {
         let spec = EvaluatorSpec::parse(name).unwrap_or_else(|error| panic!("{error}"));

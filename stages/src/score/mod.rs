@@ -2,6 +2,7 @@
 
 mod action;
 mod answer_contains;
+mod answer_evaluator;
 mod answer_exact_match;
 mod answer_match;
 mod case;
@@ -14,7 +15,6 @@ mod identity;
 mod json_equality;
 mod locator;
 pub mod measures;
-mod nearest;
 mod normal;
 mod python_text;
 mod qrels;

@@ -2,18 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use ragstage_cache::KeyVisitor;
-
+use super::answer_evaluator::AnswerEvaluator;
 use super::definition::{CutoffRule, Definition};
-use super::evaluator::{CaseView, Description, Evaluator, Reads, ResponseView};
-use super::identity::Identity;
+use super::evaluator::{CaseView, ResponseView};
 use super::normal::is_python_space;
 use crate::artifact::{Json, Score, ScoreValue};
 use crate::error::RowError;
-
-struct TokenF1 {
-    identity: Identity,
-}
 
 pub(crate) static TOKEN_F1: Definition = Definition {
     name: "token_f1",
@@ -27,45 +21,27 @@ pub(crate) static TOKEN_F1: Definition = Definition {
     cutoff: CutoffRule::None,
     parameters: &[],
     code_version: 1,
-    build: |identity| Ok(Box::new(TokenF1 { identity })),
+    build: |identity| Ok(AnswerEvaluator::boxed(identity, evaluate)),
 };
 
-impl Evaluator for TokenF1 {
-    fn name(&self) -> String {
-        self.identity.to_string()
-    }
-
-    fn describe(&self) -> Description {
-        self.identity.describe()
-    }
-
-    fn reads(&self) -> Reads {
-        Reads { answer: true, ..Reads::default() }
-    }
-
-    fn walk(&self, v: &mut dyn KeyVisitor) {
-        self.identity.walk(v);
-    }
-
-    fn evaluate(&self, case: &CaseView, response: &ResponseView) -> Result<Score, RowError> {
-        let answer = tokens(response.answer.unwrap_or_default());
-        let mut best: Option<(Overlap, &str)> = None;
-        for gold in &case.gold.answers {
-            let overlap = Overlap::of(&answer, &tokens(gold));
-            // Of equally good gold answers the first.
-            if best.is_none_or(|(known, _)| overlap.f1 > known.f1) {
-                best = Some((overlap, gold));
-            }
+fn evaluate(case: &CaseView, response: &ResponseView) -> Result<Score, RowError> {
+    let answer = tokens(response.answer.unwrap_or_default());
+    let mut best: Option<(Overlap, &str)> = None;
+    for gold in &case.gold.answers {
+        let overlap = Overlap::of(&answer, &tokens(gold));
+        // Of equally good gold answers the first.
+        if best.is_none_or(|(known, _)| overlap.f1 > known.f1) {
+            best = Some((overlap, gold));
         }
-        let Some((overlap, gold)) = best else {
-            return Ok(Score::skipped("the case has no gold answers"));
-        };
-        let mut detail = Json::new();
-        detail.insert("best_answer".to_string(), gold.into());
-        detail.insert("precision".to_string(), overlap.precision.into());
-        detail.insert("recall".to_string(), overlap.recall.into());
-        Ok(Score::scored(ScoreValue::Number(overlap.f1), None, detail))
     }
+    let Some((overlap, gold)) = best else {
+        return Ok(Score::skipped("the case has no gold answers"));
+    };
+    let mut detail = Json::new();
+    detail.insert("best_answer".to_string(), gold.into());
+    detail.insert("precision".to_string(), overlap.precision.into());
+    detail.insert("recall".to_string(), overlap.recall.into());
+    Ok(Score::scored(ScoreValue::Number(overlap.f1), None, detail))
 }
 
 /// How well two bags of words agree, each number in [0, 1].

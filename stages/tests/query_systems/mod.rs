@@ -54,7 +54,8 @@ fn how_a_system_is_reached_is_in_no_key() {
     let digest = documents_digest;
     let other = SystemSpec { version: "v2".to_string(), ..system.clone() };
     let renamed = SystemSpec { name: "another".to_string(), ..system.clone() };
-    let files = SystemSpec { files: vec![("app.py".to_string(), Digest::of(b"code"))], ..system.clone() };
+    let file = |name: &str| SystemSpec { files: vec![(name.to_string(), Digest::of(b"code"))], ..system.clone() };
+    let (files, moved) = (file("app.py"), file("src/app.py"));
     let spec = |system: &SystemSpec, mode: &str, options: &Json, documents_digest| ModeSpec::System {
         system: system.clone(),
         mode: mode.to_string(),
@@ -65,6 +66,7 @@ fn how_a_system_is_reached_is_in_no_key() {
     assert_ne!(with(spec(&other, &mode, &options, digest)), key);
     assert_ne!(with(spec(&renamed, &mode, &options, digest)), key);
     assert_ne!(with(spec(&files, &mode, &options, digest)), key);
+    assert_eq!(with(spec(&moved, &mode, &options, digest)), with(spec(&files, &mode, &options, digest)));
     assert_ne!(with(spec(&system, "vector", &options, digest)), key);
     assert_ne!(with(spec(&system, &mode, &Json::new(), digest)), key);
     assert_ne!(with(spec(&system, &mode, &options, Digest::of(b"other documents"))), key);

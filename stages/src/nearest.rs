@@ -6,7 +6,7 @@ const MAX_CHARS: usize = 64;
 /// The word of `known` within a third of `word`'s length of it, by edit distance; the first of equals.
 ///
 /// Case does not count, and `-` and a space are the same as `_`.
-pub(super) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = folded(word);
     if word.is_empty() || word.len() > MAX_CHARS {
         return None;
