@@ -1,6 +1,6 @@
 //! The readable preimage of a key, and the difference between two of them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -163,18 +163,46 @@ fn named(fields: &[Field]) -> impl Iterator<Item = (String, &FieldValue)> {
     })
 }
 
+/// As [`named`], but the entries of a list go by what they call themselves, so that a difference says `files.cases` and
+/// not `files.1`.
+fn called(fields: &[Field]) -> Vec<(String, &FieldValue)> {
+    let own: Vec<Option<&str>> = fields.iter().map(own_name).collect();
+    let mut seen = HashSet::new();
+    let unique = own.iter().all(|name| name.is_some_and(|name| seen.insert(name)));
+    match unique {
+        true => own.into_iter().flatten().map(str::to_string).zip(fields.iter().map(|field| &field.value)).collect(),
+        false => named(fields).collect(),
+    }
+}
+
+/// The text by which an entry of a list is told from the others.
+fn own_name(entry: &Field) -> Option<&str> {
+    match &entry.value {
+        FieldValue::Record { fields, .. } if entry.name.is_empty() => {
+            fields.iter().find_map(|field| match &field.value {
+                FieldValue::Text(text) if matches!(field.name.as_str(), "role" | "relative" | "name") => {
+                    Some(text.as_str())
+                }
+                _ => None,
+            })
+        }
+        _ => None,
+    }
+}
+
 fn diff_fields(path: &str, old: &[Field], new: &[Field], changes: &mut Vec<FieldChange>) {
+    let (old, new) = (called(old), called(new));
     // By name, for a benchmark's list of files may be long.
-    let mut left: HashMap<String, &FieldValue> = named(old).collect();
-    for (name, new_value) in named(new) {
-        let here = join(path, &name);
-        match left.remove(&name) {
+    let mut left: HashMap<&str, &FieldValue> = old.iter().map(|(name, value)| (name.as_str(), *value)).collect();
+    for (name, new_value) in &new {
+        let here = join(path, name);
+        match left.remove(name.as_str()) {
             Some(old_value) => diff_value(&here, old_value, new_value, changes),
             None => changes.push(change(here, None, Some(new_value))),
         }
     }
-    for (name, old_value) in named(old).filter(|(name, _)| left.contains_key(name)) {
-        changes.push(change(join(path, &name), Some(old_value), None));
+    for (name, old_value) in old.iter().filter(|(name, _)| left.contains_key(name.as_str())) {
+        changes.push(change(join(path, name), Some(old_value), None));
     }
 }
 
@@ -339,5 +367,37 @@ mod tests {
         assert_eq!((changes[0].old.as_deref(), changes[0].new.as_deref()), (Some("0.9"), Some("1.2")));
         assert!(!changes[0].input && changes[1].input);
         assert!(Manifest::diff(&new, &new).is_empty());
+    }
+
+    #[test]
+    fn entries_of_lists_go_by_their_own_names() {
+        struct Files(Vec<(&'static str, &'static [u8])>);
+        impl Walk for Files {
+            fn walk(&self, v: &mut dyn KeyVisitor) {
+                v.begin_list("files", self.0.len());
+                for (role, bytes) in &self.0 {
+                    v.begin_record("", "file");
+                    v.text("role", role);
+                    v.digest("digest", &Digest::of(bytes));
+                    v.end();
+                }
+                v.end();
+            }
+        }
+        let paths = |old: Files, new: Files| -> Vec<String> {
+            Manifest::diff(&Manifest::of(&old), &Manifest::of(&new)).into_iter().map(|change| change.path).collect()
+        };
+        let documents = ("documents", b"d".as_slice());
+        assert_eq!(
+            paths(Files(vec![documents, ("cases", b"c")]), Files(vec![documents, ("cases", b"C")])),
+            ["files.cases.digest"]
+        );
+        // A file more is one difference, wherever it stands.
+        assert_eq!(paths(Files(vec![documents]), Files(vec![("units", b"u"), documents])), ["files.units"]);
+        // Names that are not unique tell nothing.
+        assert_eq!(
+            paths(Files(vec![documents, documents]), Files(vec![documents, ("documents", b"D")])),
+            ["files.1.digest"]
+        );
     }
 }

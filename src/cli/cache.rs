@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::failure::Failure;
 use super::flags::{CacheCommand, CacheFlags, Format};
-use super::open::store_root;
+use super::open::{StorePlace, store_place};
 use super::out::{out, out_json};
 use crate::exit;
 
@@ -18,8 +18,8 @@ use crate::exit;
 /// # Errors
 /// When the store cannot be read, or written where that is asked for.
 pub fn cache(flags: &CacheFlags, store: Option<&Path>) -> Result<u8, Failure> {
-    let root = store_root(store);
-    if !root.join("version").is_file() {
+    let StorePlace { root, exists } = store_place(store, &[]);
+    if !exists {
         return Err(Failure::NotThere {
             what: format!("there is no store at {}", root.display()),
             hint: "name it with --store DIR; `ragstage run` makes one".to_string(),

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::failure::Failure;
 use super::flags::{ExplainFlags, Format};
-use super::open::{quiet_batch, tell_incidents};
+use super::open::{look, tell_incidents};
 use super::out::{out, out_json};
 use crate::batch::Settings;
 use crate::exec::RunError;
@@ -23,20 +23,24 @@ const MOST_SHOWN: usize = 8;
 /// # Errors
 /// When a file is invalid, the store cannot be read, or nothing is called what was asked about.
 pub fn explain(flags: &ExplainFlags, store: Option<&Path>) -> Result<u8, Failure> {
-    let batch = quiet_batch(&flags.file, Settings::default(), store)?;
+    let look = look(&flags.file, Settings::default(), store)?;
+    let batch = &look.batch;
     let plan = batch.plan()?;
     let planner = batch.planner();
     let of_stage: Vec<NodeId> =
         plan.graph.nodes().filter(|(_, node)| flags.stage.0.contains(&node.step)).map(|(id, _)| id).collect();
-    let chosen = match flags.item.as_deref() {
-        None => of_stage,
-        Some(item) => choose(&planner, &plan, of_stage, item)?,
-    };
-    let explanations = explain_nodes(&planner, &plan, &chosen, flags.item.as_deref())?;
+    let mut chosen = of_stage;
+    for item in &flags.item {
+        chosen = choose(&planner, &plan, chosen, item)?;
+    }
+    let explanations = explain_nodes(&planner, &plan, &chosen, flags.item.last().map(String::as_str))?;
     if explanations.is_empty() {
-        let what = match &flags.item {
-            Some(item) => format!("no action of that stage, and none of its items, is called {item:?}"),
-            None => "there is no action of that stage".to_string(),
+        let what = match flags.item.is_empty() {
+            false => {
+                let asked = flags.item.join(" ");
+                format!("no action of that stage, and none of its items, is called {asked:?}")
+            }
+            true => "there is no action of that stage".to_string(),
         };
         let hint = "`ragstage plan --all` lists the actions; items are case and document ids".to_string();
         return Err(Failure::NotThere { what, hint });
@@ -59,7 +63,7 @@ pub fn explain(flags: &ExplainFlags, store: Option<&Path>) -> Result<u8, Failure
             out(&text)?;
         }
     }
-    tell_incidents(&batch);
+    tell_incidents(batch);
     Ok(exit::OK)
 }
 

@@ -17,7 +17,7 @@ use crate::graph::GraphFormat;
 struct Flags {
     #[command(subcommand)]
     command: Command,
-    /// Where artifacts are kept [default: the nearest .ragstage above this folder, else ./.ragstage]
+    /// Where artifacts are kept [default: the nearest .ragstage above the evaluation file, else above this folder, else ./.ragstage]
     #[arg(long, global = true, env = "RAGSTAGE_STORE", value_name = "DIR")]
     store: Option<PathBuf>,
 }
@@ -200,9 +200,9 @@ pub struct ExplainFlags {
     /// A stage or step
     #[arg(value_parser = steps, value_name = "STAGE")]
     pub stage: Steps,
-    /// A case, a document, or part of an action's label (a unit, a recipe, a query, an evaluator)
+    /// A case, a document, or part of an action's label (a unit, a recipe, a query, an evaluator); several narrow it down
     #[arg(value_name = "ITEM")]
-    pub item: Option<String>,
+    pub item: Vec<String>,
     /// Evaluation file; may be given several times
     #[arg(short, long, default_value = "evaluation.yaml", value_name = "FILE")]
     pub file: Vec<PathBuf>,

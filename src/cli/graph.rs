@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::failure::Failure;
 use super::flags::GraphFlags;
-use super::open::{quiet_batch, tell_incidents};
+use super::open::{look, tell_incidents};
 use super::out::out;
 use crate::batch::Settings;
 use crate::exit;
@@ -15,9 +15,10 @@ use crate::graph::render;
 /// # Errors
 /// When a file is invalid or the store cannot be read.
 pub fn graph(flags: &GraphFlags, store: Option<&Path>) -> Result<u8, Failure> {
-    let batch = quiet_batch(&flags.files, Settings::default(), store)?;
+    let look = look(&flags.files, Settings::default(), store)?;
+    let batch = &look.batch;
     let plan = batch.plan()?;
     out(&render(&plan.graph, flags.format, &|id| plan.entry(id).standing.name()))?;
-    tell_incidents(&batch);
+    tell_incidents(batch);
     Ok(exit::OK)
 }

@@ -4,34 +4,66 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ragstage_stages::score::{EvaluatorSpec, evaluator};
+use tempfile::TempDir;
 
 use super::failure::Failure;
 use crate::batch::{Batch, Settings};
 use crate::evaluation::{Evaluation, read};
 use crate::exec::{EventSink, Fanout, Interrupt};
 
-/// The store's folder: what was asked for, else the nearest `.ragstage` at or above the current folder, else one here.
-pub fn store_root(asked: Option<&Path>) -> PathBuf {
+/// Where the store of a command is.
+pub struct StorePlace {
+    /// Its folder.
+    pub root: PathBuf,
+    /// Whether there is a store already.
+    pub exists: bool,
+}
+
+/// The store that was asked for; else the nearest `.ragstage` at or above the folder of the first evaluation file; else the
+/// nearest at or above the current folder; else one to be made here.
+pub fn store_place(asked: Option<&Path>, files: &[PathBuf]) -> StorePlace {
     const NAME: &str = ".ragstage";
+    let is_store = |root: &Path| root.join("version").is_file();
     if let Some(asked) = asked {
-        return asked.to_path_buf();
+        return StorePlace { root: asked.to_path_buf(), exists: is_store(asked) };
     }
     let here = std::env::current_dir().unwrap_or_default();
-    here.ancestors()
-        .map(|folder| folder.join(NAME))
-        .find(|candidate| candidate.join("version").is_file())
-        .unwrap_or_else(|| PathBuf::from(NAME))
+    let beside = files.first().and_then(|file| std::path::absolute(file).ok());
+    let above = |start: &Path| start.ancestors().map(|folder| folder.join(NAME)).find(|root| is_store(root));
+    match beside.as_deref().and_then(Path::parent).and_then(above).or_else(|| above(&here)) {
+        Some(root) => StorePlace { root, exists: true },
+        None => StorePlace { root: PathBuf::from(NAME), exists: false },
+    }
+}
+
+/// Whether a command calls systems under test, and so needs the secrets that reach them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Secrets {
+    /// It does; a variable that is not set is a fault.
+    Needed,
+    /// It does not; a variable that is not set is none of its business.
+    NotNeeded,
+}
+
+/// The evaluation file that a folder stands for, or the file itself.
+fn file_of(given: &Path) -> PathBuf {
+    let inside = given.join("evaluation.yaml");
+    if given.is_dir() && inside.is_file() { inside } else { given.to_path_buf() }
 }
 
 /// Reads the evaluation files; all their faults, not only the first file's.
 ///
 /// # Errors
 /// When one of them is invalid, or two bear one name.
-pub fn evaluations(files: &[PathBuf]) -> Result<Vec<Evaluation>, Failure> {
+pub fn evaluations(files: &[PathBuf], secrets: Secrets) -> Result<Vec<Evaluation>, Failure> {
+    let environment = |name: &str| match (std::env::var(name).ok(), secrets) {
+        (None, Secrets::NotNeeded) => Some(String::new()),
+        (found, _) => found,
+    };
     let mut evaluations: Vec<Evaluation> = Vec::new();
     let mut failed = None;
     for file in files {
-        match read(file, &|name| std::env::var(name).ok(), &check_evaluator) {
+        match read(&file_of(file), &environment, &check_evaluator) {
             Ok(evaluation) => evaluations.push(evaluation),
             Err(errors) => {
                 // All but the last are printed here, so that one look shows everything there is to mend.
@@ -90,11 +122,32 @@ pub fn tell_incidents(batch: &Batch) {
     }
 }
 
-/// A batch that only looks: no events, no interruption.
+/// A batch that only looks: it makes no store where there is none.
+pub struct Look {
+    /// The batch.
+    pub batch: Batch,
+    /// Where its store is, or would be.
+    pub place: StorePlace,
+    /// An empty store, for as long as the batch lives, where there is none.
+    _empty: Option<TempDir>,
+}
+
+/// Opens evaluations to look at them: no events, no interruption, no secrets, nothing made.
 ///
 /// # Errors
 /// When a file is invalid or the store cannot be opened.
-pub fn quiet_batch(files: &[PathBuf], settings: Settings, store: Option<&Path>) -> Result<Batch, Failure> {
+pub fn look(files: &[PathBuf], settings: Settings, store: Option<&Path>) -> Result<Look, Failure> {
+    let evaluations = evaluations(files, Secrets::NotNeeded)?;
+    let place = store_place(store, files);
+    let empty = match place.exists || place.root.exists() {
+        true => None,
+        false => {
+            let made = tempfile::tempdir();
+            Some(made.map_err(|error| Failure::Io { what: "make a temporary folder".to_string(), error })?)
+        }
+    };
+    let root = empty.as_ref().map_or(place.root.as_path(), TempDir::path);
     let events: Arc<dyn EventSink> = Arc::new(Fanout::default());
-    Ok(Batch::open(evaluations(files)?, settings, &store_root(store), events, Interrupt::default())?)
+    let batch = Batch::open(evaluations, settings, root, events, Interrupt::default())?;
+    Ok(Look { batch, place, _empty: empty })
 }

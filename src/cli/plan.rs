@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::failure::Failure;
 use super::flags::{Format, PlanFlags};
-use super::open::{extra_evaluators, quiet_batch, tell_incidents};
+use super::open::{extra_evaluators, look, tell_incidents};
 use super::out::{out, out_json};
 use crate::batch::Settings;
 use crate::exit;
@@ -27,7 +27,8 @@ pub fn plan(flags: &PlanFlags, store: Option<&Path>) -> Result<u8, Failure> {
         evaluators: extra_evaluators(&flags.evaluator)?,
         ..Settings::default()
     };
-    let batch = quiet_batch(&flags.files, settings, store)?;
+    let look = look(&flags.files, settings, store)?;
+    let batch = &look.batch;
     let plan = batch.plan()?;
     let totals = plan.totals();
     match flags.format {
@@ -42,7 +43,7 @@ pub fn plan(flags: &PlanFlags, store: Option<&Path>) -> Result<u8, Failure> {
         }))?,
     }
     let stale = totals.stale + totals.cascade > 0;
-    tell_incidents(&batch);
+    tell_incidents(batch);
     Ok(if flags.check && stale { exit::STALE } else { exit::OK })
 }
 

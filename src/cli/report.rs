@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::failure::Failure;
 use super::flags::{ReportFlags, ReportFormat};
-use super::open::quiet_batch;
+use super::open::look;
 use super::out::out;
 use crate::batch::Settings;
 use crate::exec::{RecordedAction, RunError};
@@ -18,7 +18,8 @@ use ragstage_cache::action::OutputRecord;
 /// # Errors
 /// When there is no report, or it cannot be read or written.
 pub fn report(flags: &ReportFlags, store: Option<&Path>) -> Result<u8, Failure> {
-    let batch = quiet_batch(std::slice::from_ref(&flags.file), Settings::default(), store)?;
+    let look = look(std::slice::from_ref(&flags.file), Settings::default(), store)?;
+    let batch = &look.batch;
     let Some(evaluation) = batch.evaluations.first() else { return Ok(exit::OK) };
     let store = &batch.shared.store;
     let artifact = |source: Source, name: &str| -> Result<OutputRecord, Failure> {
@@ -27,8 +28,16 @@ pub fn report(flags: &ReportFlags, store: Option<&Path>) -> Result<u8, Failure> 
             Source::Aggregate => format!("aggregate {}", evaluation.name),
         };
         batch.previous.action(&label).and_then(|action| output(action, name)).ok_or_else(|| Failure::NotThere {
-            what: format!("the last run of {:?} left no report", evaluation.name),
-            hint: format!("ragstage run {}", flags.file.display()),
+            what: match look.place.exists {
+                true => {
+                    format!("no run of {:?} left a report in the store {}", evaluation.name, look.place.root.display())
+                }
+                false => format!("there is no store, and so no report of {:?}", evaluation.name),
+            },
+            hint: format!(
+                "`ragstage run {}` makes it; if it ran in another folder, name its store with --store DIR",
+                flags.file.display()
+            ),
         })
     };
     if let Some(folder) = &flags.output {

@@ -14,7 +14,7 @@ use serde_json::json;
 use super::depfile;
 use super::failure::{Failure, code_of, print_run_error};
 use super::flags::{Format, RunFlags};
-use super::open::{evaluations, extra_evaluators, store_root};
+use super::open::{Secrets, evaluations, extra_evaluators, store_place};
 use super::out::{out, out_json};
 use crate::batch::{Batch, BatchOutcome, EvaluationOutcome, EventRecorder, Settings};
 use crate::exec::{Event, EventSink, Fanout, Interrupt};
@@ -27,15 +27,21 @@ use crate::progress::{Bars, Lines};
 /// When a file is invalid, or the batch fails as a whole.
 pub fn run(flags: &RunFlags, store: Option<&Path>, only_score: bool) -> Result<u8, Failure> {
     let started = SystemTime::now();
-    let evaluations = evaluations(&flags.files)?;
+    let evaluations = evaluations(&flags.files, if only_score { Secrets::NotNeeded } else { Secrets::Needed })?;
     if flags.output.is_some() && evaluations.len() > 1 {
         return Err(Failure::Usage("--output goes with one evaluation file".to_string()));
+    }
+    let force: Vec<Step> = flags.force.iter().flat_map(|steps| steps.0.iter().copied()).collect();
+    if only_score && let Some(step) = force.iter().find(|step| !may_score(**step)) {
+        return Err(Failure::Usage(format!(
+            "--force {step} does not go with score, which never runs that step; `ragstage run --force {step}` does"
+        )));
     }
     let settings = Settings {
         jobs: flags.jobs,
         keep_going: flags.keep_going,
         until: flags.until.unwrap_or(Stage::Aggregate),
-        force: flags.force.iter().flat_map(|steps| steps.0.iter().copied()).collect(),
+        force,
         evaluators: extra_evaluators(&flags.evaluator)?,
         output: flags.output.clone(),
         may_run: if only_score { may_score } else { |_| true },
@@ -53,7 +59,11 @@ pub fn run(flags: &RunFlags, store: Option<&Path>, only_score: bool) -> Result<u
             if std::io::stderr().is_terminal() { Box::new(Bars::new()) } else { Box::new(Lines::new()) };
         events.add(progress);
     }
-    let mut batch = Batch::open(evaluations, settings, &store_root(store), Arc::new(events), interrupt)?;
+    let place = store_place(store, &flags.files);
+    if !place.exists && !flags.quiet {
+        tell!("new store: {}", place.root.display());
+    }
+    let mut batch = Batch::open(evaluations, settings, &place.root, Arc::new(events), interrupt)?;
     batch.start_records(&recorder);
     let outcome = batch.run()?;
     match flags.format {
@@ -129,9 +139,8 @@ fn explain_code(code: u8, outcome: &BatchOutcome) {
     for evaluation in &outcome.evaluations {
         for gate in evaluation.gates.iter().filter(|gate| !gate.passed) {
             let place: Vec<&str> = [gate.recipe.as_deref(), gate.query.as_deref()].into_iter().flatten().collect();
-            let value = gate.value.map_or("no value".to_string(), |value| format!("{value:.4}"));
             let why = gate.why.as_deref().unwrap_or("out of bounds");
-            tell!("gate failed: {} ({}): {value}: {why}", gate.gate, place.join(", "));
+            tell!("gate failed: {} ({}): {why}", gate.gate, place.join(", "));
         }
     }
     match code {
@@ -150,11 +159,18 @@ fn explain_code(code: u8, outcome: &BatchOutcome) {
             }
         }
         exit::COVERAGE => {
-            tell!("coverage is under its floor, so some numbers are withheld; the same command tries again");
+            tell!(
+                "coverage is under its floor, so some numbers are withheld. The report lists the failures; the same \
+                 command tries them again."
+            );
         }
         exit::PROVIDER => {
             if let Some(closed) = &outcome.pool {
                 tell!("error: the system under test could not be used: {}", closed.error);
+                tell!(
+                    "  hint: is it running, and does the evaluation file name the right address or command and the right \
+                     credentials? The same command asks what is missing."
+                );
             }
         }
         _ => {}

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::failure::Failure;
 use super::flags::{Format, StatusFlags};
-use super::open::{quiet_batch, tell_incidents};
+use super::open::{look, tell_incidents};
 use super::out::{out, out_json};
 use crate::batch::Settings;
 use crate::exit;
@@ -18,7 +18,8 @@ use crate::plan::Standing;
 /// # Errors
 /// When a file is invalid or the store cannot be read.
 pub fn status(flags: &StatusFlags, store: Option<&Path>) -> Result<u8, Failure> {
-    let batch = quiet_batch(&flags.files, Settings::default(), store)?;
+    let look = look(&flags.files, Settings::default(), store)?;
+    let batch = &look.batch;
     let plan = batch.plan()?;
     let stages: Vec<(Stage, [usize; 3])> = Stage::ALL
         .into_iter()
@@ -41,7 +42,7 @@ pub fn status(flags: &StatusFlags, store: Option<&Path>) -> Result<u8, Failure> 
     match flags.format {
         Format::Json => out_json(&json!({
             "format": "ragstage.status.v1",
-            "store": batch.shared.store.root().display().to_string(),
+            "store": look.place.exists.then(|| look.place.root.display().to_string()),
             "stages": stages.iter().map(|(stage, [fresh, stale, cascade])| json!({
                 "stage": stage.name(), "fresh": fresh, "stale": stale, "cascade": cascade,
             })).collect::<Vec<_>>(),
@@ -58,6 +59,9 @@ pub fn status(flags: &StatusFlags, store: Option<&Path>) -> Result<u8, Failure> 
                 text += &match (run, outcome) {
                     (None, _) => format!("{name}: never run\n"),
                     (Some(run), None) => format!("{name}: last run {run} did not end; the same command continues it\n"),
+                    (Some(run), Some(outcome)) if outcome["errors"] == json!(["interrupted"]) => {
+                        format!("{name}: last run {run} was interrupted; the same command continues it\n")
+                    }
                     (Some(run), Some(outcome)) => format!(
                         "{name}: last run {run}: {} ran, {} fresh, {} items failed, {} errors\n",
                         outcome["executed"],
@@ -67,10 +71,14 @@ pub fn status(flags: &StatusFlags, store: Option<&Path>) -> Result<u8, Failure> 
                     ),
                 };
             }
-            text += &format!("store: {}\n", batch.shared.store.root().display());
+            let root = look.place.root.display();
+            text += &match look.place.exists {
+                true => format!("store: {root}\n"),
+                false => format!("store: none yet; a run makes {root}\n"),
+            };
             out(&text)?;
         }
     }
-    tell_incidents(&batch);
+    tell_incidents(batch);
     Ok(exit::OK)
 }

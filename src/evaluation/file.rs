@@ -210,7 +210,16 @@ fn convert(
     let name = view.get("name").text().unwrap_or_default().to_string();
     let benchmark = benchmark::convert(&view.get("benchmark"), base, faults);
 
-    let (recipes, places, incomplete) = convert_recipes(view, base, environment, faults);
+    let (mut recipes, places, incomplete) = convert_recipes(view, base, environment, faults);
+    let alone = view.get("recipe");
+    if alone.is_given() && !alone.get("name").is_given() {
+        // Every recipe without a name has the same one; its system's responses must not be another evaluation's.
+        for recipe in &mut recipes {
+            if let RecipeKind::System(system) = &mut recipe.kind {
+                system.name.get_or_insert_with(|| name.clone());
+            }
+        }
+    }
     let names = RecipeNames { recipes: &recipes, incomplete };
     let queries = match view.get("queries") {
         absent if !absent.is_given() && !view.is_faulty("queries") => queries::default(),

@@ -46,7 +46,7 @@ pub(super) static SYSTEM: Record = Record {
         },
         Field {
             name: "name",
-            doc: "What the system is called; the recipe's name by default. Cached responses go by it, so two systems \
+            doc: "What the system is called; the recipe's name by default (of `recipe`: the evaluation's). Cached responses go by it, so two systems \
                   need two names, and a renamed recipe keeps its responses if this stays.",
             shape: TEXT,
             need: Need::Optional,
@@ -76,7 +76,7 @@ pub(super) static SYSTEM: Record = Record {
 /// A system under test as the evaluation file describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SystemConfig {
-    /// What the system is called, where that is not the recipe's name.
+    /// What the system is called, where that is not the recipe's name; always there for a recipe without one.
     pub name: Option<String>,
     /// What its owner calls this state of it.
     pub version: String,

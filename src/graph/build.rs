@@ -96,7 +96,13 @@ impl GraphBuilder<'_> {
         for recipe in &evaluation.recipes {
             let system = match &recipe.kind {
                 RecipeKind::System(config) => match self.system(evaluation, recipe, config) {
-                    Ok(system) => Some(Arc::new(system)),
+                    Ok(system) => {
+                        let system = Arc::new(system);
+                        if self.graph.note_system(&system).is_some() {
+                            errors.push(same_system(evaluation, recipe, &system));
+                        }
+                        Some(system)
+                    }
                     Err(found) => {
                         errors.extend(found);
                         continue;
@@ -342,6 +348,19 @@ impl UnitPlace<'_> {
             evaluation: None,
         }
     }
+}
+
+/// Two systems that are one by their keys, but reached in different ways.
+fn same_system(evaluation: &Evaluation, recipe: &Recipe, system: &SystemSpec) -> InputError {
+    InputError::new(
+        Place::file(&evaluation.path),
+        format!(
+            "the system of recipe {:?} has the name {:?}, version {:?} and files of another evaluation's, but is reached in \
+             another way",
+            recipe.name, system.name, system.version
+        ),
+    )
+    .hint("give different systems different `name`s or `version`s: responses are kept by these, not by URL")
 }
 
 /// Whether a query is for a recipe.

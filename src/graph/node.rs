@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use ragstage_cache::key::key_of;
 use ragstage_cache::{Digest, KeyHasher, KeyVisitor, Walk};
 use ragstage_stages::aggregate::{EvaluatorInfo, PlannedQuery, QueryInfo, RecipeInfo, StatisticsOptions};
 use ragstage_stages::artifact::Unit;
@@ -179,6 +180,7 @@ pub struct Graph {
     nodes: Vec<Node>,
     index: HashMap<Digest, NodeId>,
     labels: HashMap<String, usize>,
+    systems: HashMap<Digest, Arc<SystemSpec>>,
 }
 
 impl Graph {
@@ -200,6 +202,13 @@ impl Graph {
     /// All nodes with their ids, in an order in which inputs come first.
     pub fn nodes(&self) -> impl Iterator<Item = (NodeId, &Node)> {
         self.nodes.iter().enumerate().map(|(i, node)| (NodeId(i), node))
+    }
+
+    /// Notes a system under test. Gives the one that was noted before it with the same key, reached in another way: their
+    /// responses would be taken for each other's.
+    pub fn note_system(&mut self, system: &Arc<SystemSpec>) -> Option<Arc<SystemSpec>> {
+        let known = self.systems.entry(key_of(&**system)).or_insert_with(|| system.clone());
+        (known.transport != system.transport).then(|| known.clone())
     }
 
     /// Adds a node, or finds the one that is the same action: same step, parameters, salt and inputs.

@@ -37,7 +37,15 @@ impl Notices {
                 }
             }
             Event::ActionWaiting { label, .. } => Some(format!("{label}: is being computed already; waiting")),
-            Event::ActionFailed { label, error, .. } => Some(format!("{label}: failed: {error}")),
+            Event::ActionFailed { label, error, .. } => {
+                // The end of the run lists them all.
+                let mut lines = error.lines();
+                let first = lines.next().unwrap_or_default();
+                Some(match lines.count() {
+                    0 => format!("{label}: failed: {first}"),
+                    more => format!("{label}: failed: {first} (and {more} more)"),
+                })
+            }
             Event::StoreIncident { message } => Some(format!("store: {message}")),
             Event::BreakerOpened { pool, error } => {
                 Some(format!("{pool}: calls keep failing ({error}); no more are made in this run"))

@@ -157,7 +157,11 @@ fn the_report_is_printed_in_three_languages() {
     let never = Space::new();
     small::write(&never);
     let ran = never.ragstage("report").expect(3);
-    assert!(ran.stderr.contains("left no report") && ran.stderr.contains("ragstage run"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("there is no store, and so no report") && ran.stderr.contains("ragstage run"),
+        "{}",
+        ran.stderr
+    );
 }
 
 #[test]

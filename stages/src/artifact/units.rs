@@ -51,7 +51,8 @@ pub struct Unit {
     pub cases: u64,
     /// Digest of the documents: ids, names, media types, bytes.
     pub documents_digest: Digest,
-    /// Digest of the same in the order of their ids: what a system under test depends on, to which we hand no order.
+    /// Digest of the documents' ids and bytes, in no order: what a system under test depends on. We hand it neither an
+    /// order nor the names of files and benchmarks.
     pub document_set_digest: Digest,
     /// Digest of the queries: case ids and texts.
     pub queries_digest: Digest,
@@ -83,15 +84,22 @@ impl Unit {
         let document_rows = positions(&rows.document_rows, documents.rows.len());
         let case_rows = positions(&rows.case_rows, queries.rows.len());
         let mut parts: Vec<Vec<u8>> = Vec::new();
+        let mut digests: Vec<String> = Vec::with_capacity(document_rows.len());
         for &i in &document_rows {
             let document = &documents.rows[i];
             let digest = document.digest.map(|digest| digest.hex()).unwrap_or_default();
+            digests.push(digest.clone());
             let line = [&document.document_id, &document.name, &document.media_type, &digest, &document.source_key];
             parts.push(to_json(&line)?.into_bytes());
         }
         let documents_digest = Digest::of_parts("ragstage.unit.documents", parts.iter().map(Vec::as_slice));
-        parts.sort();
-        let document_set_digest = Digest::of_parts("ragstage.unit.document_set", parts.iter().map(Vec::as_slice));
+        let mut contents: Vec<[&str; 2]> = Vec::with_capacity(document_rows.len());
+        for (&i, digest) in document_rows.iter().zip(&digests) {
+            contents.push([&documents.rows[i].document_id, digest]);
+        }
+        contents.sort_unstable();
+        let contents = contents.iter().flatten().map(|part| part.as_bytes());
+        let document_set_digest = Digest::of_parts("ragstage.unit.document_set", contents);
         let texts: Vec<&str> =
             case_rows.iter().flat_map(|&i| [queries.rows[i].case_id.as_str(), queries.rows[i].text.as_str()]).collect();
         let queries_digest = Digest::of_parts("ragstage.unit.queries", texts.iter().map(|text| text.as_bytes()));
