@@ -18,7 +18,7 @@ use super::outcome::{NotAllowed, RunError};
 use super::previous::Previous;
 use super::shared::Shared;
 use super::state::State;
-use super::worker::{Failure, Outcome, Ran, Task, serve, whole};
+use super::worker::{Assignment, Failure, Outcome, Ran, serve, whole};
 use crate::graph::{Graph, Node, NodeId, Spec};
 use crate::stale::StaleReason;
 
@@ -90,8 +90,8 @@ pub struct Dispatcher<'a> {
 }
 
 struct Lanes {
-    cpu: Sender<Task>,
-    calls: Sender<Task>,
+    cpu: Sender<Assignment>,
+    calls: Sender<Assignment>,
     outcomes: Receiver<Outcome>,
 }
 
@@ -187,15 +187,15 @@ impl<'a> Dispatcher<'a> {
     }
 
     fn drain(&mut self) -> Result<(), RunError> {
-        let (cpu, cpu_tasks) = unbounded::<Task>();
-        let (calls, call_tasks) = unbounded::<Task>();
+        let (cpu, cpu_assignments) = unbounded::<Assignment>();
+        let (calls, call_assignments) = unbounded::<Assignment>();
         let (send, outcomes) = unbounded::<Outcome>();
         let mut workers = Vec::new();
         let shared = self.shared.clone();
-        let mut spawn = |tasks: &Receiver<Task>, count: usize| {
+        let mut spawn = |assignments: &Receiver<Assignment>, count: usize| {
             for _ in 0..count.max(1) {
-                let (shared, tasks, send) = (shared.clone(), tasks.clone(), send.clone());
-                workers.push(std::thread::spawn(move || serve(shared, tasks, send)));
+                let (shared, assignments, send) = (shared.clone(), assignments.clone(), send.clone());
+                workers.push(std::thread::spawn(move || serve(shared, assignments, send)));
             }
         };
         let mut spawned_cpu = false;
@@ -209,18 +209,18 @@ impl<'a> Dispatcher<'a> {
                 && !self.shared.interrupt.asked()
                 && let Some(id) = self.ready.pop_front()
             {
-                if let Some(task) = self.consider(id) {
+                if let Some(assignment) = self.consider(id) {
                     // Threads are made when there is something for them: a warm run needs none.
                     if calls_out(self.graph.node(id)) {
                         if !std::mem::replace(&mut spawned_calls, true) {
-                            spawn(&call_tasks, self.shared.queries.concurrency());
+                            spawn(&call_assignments, self.shared.queries.concurrency());
                         }
-                        let _ = lanes.calls.send(task);
+                        let _ = lanes.calls.send(assignment);
                     } else {
                         if !std::mem::replace(&mut spawned_cpu, true) {
-                            spawn(&cpu_tasks, self.rules.jobs);
+                            spawn(&cpu_assignments, self.rules.jobs);
                         }
-                        let _ = lanes.cpu.send(task);
+                        let _ = lanes.cpu.send(assignment);
                     }
                     self.runs[id.0].state = Some(State::Queued);
                     in_flight += 1;
@@ -259,8 +259,8 @@ impl<'a> Dispatcher<'a> {
         self.store_failed || (!self.rules.keep_going && !self.errors.is_empty())
     }
 
-    /// Looks a ready node up. Gives a task where it has to run.
-    fn consider(&mut self, id: NodeId) -> Option<Task> {
+    /// Looks a ready node up. Gives an assignment where it has to run.
+    fn consider(&mut self, id: NodeId) -> Option<Assignment> {
         let node = self.graph.node(id).clone();
         let action = match self.source.action(&node, &self.runs) {
             Ok(action) => action,
@@ -305,7 +305,7 @@ impl<'a> Dispatcher<'a> {
             self.fail(id, RunError::Store(error));
             return None;
         }
-        Some(Task { id, step: node.step, label: node.label, key, action, keep, ask })
+        Some(Assignment { id, step: node.step, label: node.label, key, action, keep, ask })
     }
 
     /// A node would have to run where it may not.

@@ -1,4 +1,4 @@
-//! Runs one action. Knows nothing of the graph: it takes a task and gives an outcome.
+//! Runs one action. Knows nothing of the graph: it takes an assignment and gives an outcome.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use super::shared::Shared;
 use crate::graph::NodeId;
 
 /// What a worker is given.
-pub struct Task {
+pub struct Assignment {
     /// Whom the outcome is for.
     pub id: NodeId,
     /// Step.
@@ -79,54 +79,58 @@ impl From<StoreError> for Failure {
     }
 }
 
-/// Runs `task` to its outcome.
-pub fn work(shared: &Shared, task: Task) -> Outcome {
+/// Runs `assignment` to its outcome.
+pub fn work(shared: &Shared, assignment: Assignment) -> Outcome {
     let mut slots = Vec::new();
-    let result = run(shared, &task, &mut slots);
-    Outcome { id: task.id, result, slots }
+    let result = run(shared, &assignment, &mut slots);
+    Outcome { id: assignment.id, result, slots }
 }
 
-fn run(shared: &Shared, task: &Task, slots: &mut Vec<Digest>) -> Result<Ran, Failure> {
+fn run(shared: &Shared, assignment: &Assignment, slots: &mut Vec<Digest>) -> Result<Ran, Failure> {
     let mut told = false;
     let mut go_on = || {
         if !std::mem::replace(&mut told, true) {
-            shared.events.event(&Event::ActionWaiting { step: task.step, label: task.label.clone() });
+            shared.events.event(&Event::ActionWaiting { step: assignment.step, label: assignment.label.clone() });
         }
         !shared.interrupt.asked()
     };
-    let Some(_guard) = shared.store.locks().acquire_while(&task.key, &mut go_on)? else {
+    let Some(_guard) = shared.store.locks().acquire_while(&assignment.key, &mut go_on)? else {
         return Err(Failure::Interrupted);
     };
     // Finished by another process while we waited for its lock.
-    if task.keep
-        && let Some(record) = whole(shared, &task.key)?
+    if assignment.keep
+        && let Some(record) = whole(shared, &assignment.key)?
     {
         slots.extend(&record.slots);
         return Ok(shared_with(record));
     }
-    shared.events.event(&Event::ActionStarted { step: task.step, label: task.label.clone(), key: task.key });
+    shared.events.event(&Event::ActionStarted {
+        step: assignment.step,
+        label: assignment.label.clone(),
+        key: assignment.key,
+    });
     let started = Instant::now();
-    let mut context = ActionContext::new(shared, task.step, &task.label);
-    context.ask = task.ask;
-    let produced = std::panic::catch_unwind(AssertUnwindSafe(|| task.action.run(&context)));
+    let mut context = ActionContext::new(shared, assignment.step, &assignment.label);
+    context.ask = assignment.ask;
+    let produced = std::panic::catch_unwind(AssertUnwindSafe(|| assignment.action.run(&context)));
     slots.extend(context.slots());
     let produced = produced.map_err(|panic| Failure::Panic(panic_message(&*panic)))?.map_err(Failure::Stage)?;
     let elapsed_ms = started.elapsed().as_secs_f64() * 1e3;
-    let complete = produced.failed == 0 && task.keep;
+    let complete = produced.failed == 0 && assignment.keep;
     let outputs = store_outputs(shared, &produced)?;
     if complete {
         let record = ActionRecord {
             format: ACTION_FORMAT,
-            key: task.key,
-            step: task.step.name().to_string(),
-            label: task.label.clone(),
+            key: assignment.key,
+            step: assignment.step.name().to_string(),
+            label: assignment.label.clone(),
             outputs: outputs.clone(),
             rejected: produced.rejected,
             slots: slots.clone(),
             elapsed_ms,
             created_unix_ms: now_ms(),
         };
-        shared.store.actions().put(&record, &Manifest::of(&*task.action))?;
+        shared.store.actions().put(&record, &Manifest::of(&*assignment.action))?;
     }
     Ok(Ran {
         outputs,
@@ -188,14 +192,14 @@ fn now_ms() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_millis() as u64)
 }
 
-/// A worker's loop: tasks in, outcomes out, until the tasks end.
+/// A worker's loop: assignments in, outcomes out, until the assignments end.
 pub fn serve(
     shared: Arc<Shared>,
-    tasks: crossbeam_channel::Receiver<Task>,
+    assignments: crossbeam_channel::Receiver<Assignment>,
     outcomes: crossbeam_channel::Sender<Outcome>,
 ) {
-    for task in tasks {
-        if outcomes.send(work(&shared, task)).is_err() {
+    for assignment in assignments {
+        if outcomes.send(work(&shared, assignment)).is_err() {
             return;
         }
     }
