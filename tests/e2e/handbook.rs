@@ -97,7 +97,7 @@ fn the_documentation_says_what_the_gold_says() {
 #[test]
 fn it_runs_and_the_second_run_executes_nothing() {
     let space = Space::new();
-    let command = format!("{} --output reports", evaluation().display());
+    let command = format!("{} --output reports --store store", evaluation().display());
     let first = space.run(&format!("{command} --format json")).expect(0);
     assert!(first.executed().contains_key("retrieve"), "{:?}", first.executed());
     let second = space.run(&command).expect(0);
