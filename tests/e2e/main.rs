@@ -20,6 +20,7 @@ mod running;
 mod sharing;
 mod small;
 mod space;
+mod store_place;
 mod two_processes;
 mod units;
 mod values;

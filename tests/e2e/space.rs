@@ -56,13 +56,14 @@ impl Space {
     /// The command, ready to be given arguments, in this folder.
     pub fn command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_ragstage"));
-        command.current_dir(self.folder.path()).env_remove("RAGSTAGE_STORE");
+        // Named, for a store above the temporary folder would be found otherwise.
+        command.current_dir(self.folder.path()).env("RAGSTAGE_STORE", self.path(".ragstage"));
         command
     }
 
     /// Runs the command with `arguments`, words separated by blanks.
     pub fn ragstage(&self, arguments: &str) -> Ran {
-        self.finish(self.command().args(arguments.split_whitespace()).output().expect("the command starts"))
+        Ran::from(self.command().args(arguments.split_whitespace()).output().expect("the command starts"))
     }
 
     /// Runs `ragstage run` (or `score`) with more `arguments`, and takes its events.
@@ -138,13 +139,15 @@ impl Space {
             .args(arguments.split_whitespace())
             .output()
             .expect("the command starts");
-        let mut ran = self.finish(output);
+        let mut ran = Ran::from(output);
         ran.events = read_events(&events);
         let _ = std::fs::remove_file(events);
         ran
     }
+}
 
-    fn finish(&self, output: Output) -> Ran {
+impl From<Output> for Ran {
+    fn from(output: Output) -> Self {
         Ran {
             code: output.status.code().unwrap_or(-1),
             stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
@@ -161,6 +164,11 @@ pub fn read_events(path: &Path) -> Vec<Value> {
 }
 
 impl Ran {
+    /// What `command` does.
+    pub fn of_command(mut command: Command) -> Self {
+        Ran::from(command.output().expect("the command starts"))
+    }
+
     /// Fails with everything that was printed unless the exit code is `code`.
     pub fn expect(self, code: i32) -> Self {
         assert_eq!(self.code, code, "exit code\n--- stdout\n{}\n--- stderr\n{}", self.stdout, self.stderr);
