@@ -25,6 +25,10 @@ use crate::stale::StaleReason;
 /// How often a lost artifact is made again for the sake of one reader before that is given up.
 const MOST_REPAIRS: u32 = 3;
 
+/// Threads for each action that computes. The others flush outputs to the device meanwhile: with many small run units that
+/// takes longer than computing them.
+const STORING: usize = 4;
+
 /// What a run may do.
 pub struct Rules {
     /// Actions that compute at once.
@@ -213,7 +217,7 @@ impl<'a> Dispatcher<'a> {
                         let _ = lanes.calls.send(task);
                     } else {
                         if !std::mem::replace(&mut spawned_cpu, true) {
-                            spawn(&cpu_tasks, self.rules.jobs);
+                            spawn(&cpu_tasks, self.rules.jobs * STORING);
                         }
                         let _ = lanes.cpu.send(task);
                     }
@@ -298,7 +302,8 @@ impl<'a> Dispatcher<'a> {
             self.fail(id, RunError::Store(error));
             return None;
         }
-        Some(Task { id, step: node.step, label: node.label, key, action, keep })
+        let computes = !calls_out(&node);
+        Some(Task { id, step: node.step, label: node.label, key, action, keep, computes })
     }
 
     fn reasons(&self, node: &Node, id: NodeId, key: Digest, action: &dyn Action) -> Vec<StaleReason> {

@@ -7,7 +7,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use ragstage_cache::action::{ActionRecord, OutputRecord};
 use ragstage_cache::{Digest, Manifest, StoreError};
 use ragstage_stages::contract::{Action, Produced};
-use ragstage_stages::error::StageError;
+use ragstage_stages::error::{StageError, StageErrorKind};
 use ragstage_stages::step::Step;
 
 use super::context::ActionContext;
@@ -32,6 +32,8 @@ pub struct Task {
     pub action: Box<dyn Action>,
     /// Whether the outputs may be kept: every input is complete.
     pub keep: bool,
+    /// Whether its work is our own computing rather than calls of somebody else.
+    pub computes: bool,
 }
 
 /// What a worker gives back.
@@ -90,6 +92,10 @@ fn run(shared: &Shared, task: &Task) -> Result<Ran, Failure> {
     {
         return Ok(ran);
     }
+    let permit = task.computes.then(|| shared.computing.take());
+    if shared.interrupt.asked() {
+        return Err(Failure::Stage(StageError { step: task.step, kind: StageErrorKind::Cancelled }));
+    }
     shared.events.event(&Event::ActionStarted { step: task.step, label: task.label.clone(), key: task.key });
     let started = Instant::now();
     let context = ActionContext::new(shared, task.step, &task.label);
@@ -97,6 +103,8 @@ fn run(shared: &Shared, task: &Task) -> Result<Ran, Failure> {
         .map_err(|panic| Failure::Panic(panic_message(&*panic)))?
         .map_err(Failure::Stage)?;
     let elapsed_ms = started.elapsed().as_secs_f64() * 1e3;
+    // What follows waits for the device, not for a processor.
+    drop(permit);
     let complete = produced.failed == 0 && task.keep;
     let slots = context.slots();
     let outputs = store_outputs(shared, &produced)?;
