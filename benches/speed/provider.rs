@@ -1,6 +1,7 @@
 //! A scripted system under test that takes 50 ms, asked eight times at once.
 
-use std::sync::Arc;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::time::Duration;
 
 use crate::benchmark;
@@ -13,22 +14,44 @@ const LATENCY: Duration = Duration::from_millis(50);
 
 const REPLY: &str = r#"{"results": [{"id": "p1", "text": "a passage", "score": 1.0}], "answer": "a passage"}"#;
 
-/// Starts the system on a free port and gives its address. It has threads to spare, so that it never is what is waited for.
+/// Starts the system on a free port and gives its address. Every connection has a thread of its own, so that the system
+/// never is what is waited for beyond its latency; a server with a pool of threads may let a kept connection starve another.
 fn start() -> String {
-    let server = Arc::new(tiny_http::Server::http("127.0.0.1:0").expect("a free port"));
-    let url = format!("http://{}/query", server.server_addr());
-    for _ in 0..4 * CONCURRENCY {
-        let server = server.clone();
-        std::thread::spawn(move || {
-            while let Ok(mut request) = server.recv() {
-                let mut body = String::new();
-                let _ = request.as_reader().read_to_string(&mut body);
-                std::thread::sleep(LATENCY);
-                let _ = request.respond(tiny_http::Response::from_string(REPLY));
-            }
-        });
-    }
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let url = format!("http://{}/query", listener.local_addr().expect("an address"));
+    std::thread::spawn(move || {
+        for connection in listener.incoming().flatten() {
+            // A connection that breaks is opened again by its client.
+            std::thread::spawn(move || drop(serve(connection)));
+        }
+    });
     url
+}
+
+/// Answers the requests of one connection until it is closed.
+fn serve(mut connection: TcpStream) -> std::io::Result<()> {
+    connection.set_nodelay(true)?;
+    let mut requests = BufReader::new(connection.try_clone()?);
+    loop {
+        let mut length = 0;
+        loop {
+            let mut line = String::new();
+            if requests.read_line(&mut line)? == 0 {
+                return Ok(());
+            }
+            let header = line.trim_end().to_ascii_lowercase();
+            if header.is_empty() {
+                break;
+            }
+            if let Some(value) = header.strip_prefix("content-length:") {
+                length = value.trim().parse().unwrap_or(0);
+            }
+        }
+        std::io::copy(&mut requests.by_ref().take(length), &mut std::io::sink())?;
+        std::thread::sleep(LATENCY);
+        let head = format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}", REPLY.len());
+        connection.write_all(format!("{head}\r\n\r\n{REPLY}").as_bytes())?;
+    }
 }
 
 /// Measures how near the throughput comes to `concurrency / latency`.

@@ -22,7 +22,7 @@ const SLOT_FORMAT: u32 = 1;
 pub enum Durability {
     /// Before the append returns: a row that cost money.
     Paid,
-    /// After the next [`RowSlot::sync`]; until then it survives the death of the process, not of the machine.
+    /// After [`RowCache::close`]; until then it survives the death of the process, not of the machine.
     Free,
 }
 

@@ -100,14 +100,7 @@ impl Runs {
     /// # Errors
     /// When the directory cannot be listed or a record cannot be read.
     pub fn list(&self) -> Result<Vec<RunSummary>, StoreError> {
-        let mut runs = Vec::new();
-        for path in list(&self.layout.root.join("runs"))?.into_iter().rev() {
-            let Some(id) = path.file_name().and_then(|name| name.to_str()) else { continue };
-            if let Some(evaluation) = self.evaluation_of(id, &path)? {
-                runs.push(RunSummary { id: id.to_string(), evaluation });
-            }
-        }
-        Ok(runs)
+        self.newest_first()?.collect()
     }
 
     /// The newest run record of `evaluation`.
@@ -115,8 +108,23 @@ impl Runs {
     /// # Errors
     /// As [`Runs::list`].
     pub fn latest(&self, evaluation: &str) -> Result<Option<RunDir>, StoreError> {
-        let found = self.list()?.into_iter().find(|run| run.evaluation == evaluation);
-        Ok(found.map(|run| self.dir(run.id)))
+        // Read one by one: of a long history only the newest is wanted.
+        for run in self.newest_first()? {
+            let run = run?;
+            if run.evaluation == evaluation {
+                return Ok(Some(self.dir(run.id)));
+            }
+        }
+        Ok(None)
+    }
+
+    fn newest_first(&self) -> Result<impl Iterator<Item = Result<RunSummary, StoreError>> + '_, StoreError> {
+        let paths = list(&self.layout.root.join("runs"))?.into_iter().rev();
+        Ok(paths.filter_map(|path| {
+            let id = path.file_name()?.to_str()?.to_string();
+            let evaluation = self.evaluation_of(&id, &path).transpose()?;
+            Some(evaluation.map(|evaluation| RunSummary { id, evaluation }))
+        }))
     }
 
     /// The run record `id`; `None` when there is none.
@@ -196,7 +204,7 @@ impl RunDir {
         )
     }
 
-    /// Appends `line` and a line feed to the file `name`. What was appended survives the death of the process, not of
+    /// Appends `line`, or several with line feeds between them, and a line feed to the file `name`. What was appended survives the death of the process, not of
     /// the machine.
     ///
     /// # Errors

@@ -127,15 +127,6 @@ impl RowSlot {
         Ok(row)
     }
 
-    /// Makes all rows that were appended so far safe from a loss of power.
-    ///
-    /// # Errors
-    /// When the device refuses.
-    pub fn sync(&self) -> Result<(), StoreError> {
-        let position = self.lock().written;
-        self.flush(position)
-    }
-
     /// The only place where rows are written to disk before they are in a segment.
     fn write(&self, state: &mut State, record: &[u8]) -> Result<(), StoreError> {
         if state.writer.is_none() {

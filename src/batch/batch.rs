@@ -13,8 +13,8 @@ use super::recorder::EventRecorder;
 use super::settings::Settings;
 use crate::evaluation::Evaluation;
 use crate::exec::{
-    ActionSource, CallPool, Claims, DecodedArtifacts, Dispatcher, Event, EventSink, Interrupt, Previous, Rules,
-    RunError, Shared, Sources, State,
+    ActionSource, CallPool, Claims, DecodedArtifacts, Dispatcher, Event, EventSink, Interrupt, Permits, Previous,
+    Rules, RunError, Shared, Sources, State,
 };
 use crate::graph::NodeId;
 use crate::plan::{Overlay, Planner};
@@ -72,6 +72,7 @@ impl Batch {
             events,
             interrupt,
             decoded: DecodedArtifacts::default(),
+            computing: Permits::new(jobs),
             threads,
             claims: Claims::default(),
             rows_computed: Default::default(),

@@ -4,7 +4,7 @@ use std::any::TypeId;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ragstage_cache::key::key_of;
 use ragstage_cache::rows::{Durability, RowSlot};
@@ -17,6 +17,10 @@ use rayon::prelude::*;
 use super::event::Event;
 use super::pool::Notice;
 use super::shared::Shared;
+
+/// How long rows are computed on the action's own thread before the other threads are called in: waking them costs more
+/// than the few rows of a small run unit, of which there are many at once anyway.
+const ALONE: Duration = Duration::from_micros(500);
 
 /// The context of one action.
 pub struct ActionContext<'a> {
@@ -58,13 +62,14 @@ impl<'a> ActionContext<'a> {
         StageError { step: self.step, kind }
     }
 
-    fn row_done(&self, item: &str, attempts: u32) {
+    fn row_done(&self, item: &str, attempts: u32, paid: bool) {
         self.shared.rows_computed.fetch_add(1, Ordering::Relaxed);
         self.shared.events.event(&Event::RowDone {
             step: self.step,
             label: self.label.to_string(),
             item: item.to_string(),
             attempts,
+            paid,
         });
     }
 
@@ -98,29 +103,39 @@ impl<'a> ActionContext<'a> {
         missing: &[usize],
         compute: &ComputeRow<'_>,
     ) -> Result<Vec<RowOutcome>, Halt> {
-        self.shared.threads.install(|| {
-            missing
-                .par_iter()
-                .map(|&index| {
-                    if self.shared.interrupt.asked() {
-                        return Err(Halt::Interrupted);
-                    }
-                    let item = &batch.items[index];
-                    let call = Call { timeout: Duration::MAX, attempt: 1 };
-                    match self.compute(item.label, index, &call, compute) {
-                        Ok(row) => {
-                            let row = slot.append(item.key, row, Durability::Free).map_err(Halt::Store)?;
-                            self.row_done(item.label, 1);
-                            Ok(RowOutcome::Done(row))
-                        }
-                        Err(error) => {
-                            self.row_failed(item.label, &error);
-                            Ok(RowOutcome::Failed(error))
-                        }
-                    }
-                })
-                .collect()
-        })
+        let one = |&index: &usize| {
+            if self.shared.interrupt.asked() {
+                return Err(Halt::Interrupted);
+            }
+            let item = &batch.items[index];
+            let call = Call { timeout: Duration::MAX, attempt: 1 };
+            match self.compute(item.label, index, &call, compute) {
+                Ok(row) => {
+                    // Not flushed to the device: what a loss of power takes with it is computed again, for nothing.
+                    let row = slot.append(item.key, row, Durability::Free).map_err(Halt::Store)?;
+                    self.row_done(item.label, 1, false);
+                    Ok(RowOutcome::Done(row))
+                }
+                Err(error) => {
+                    self.row_failed(item.label, &error);
+                    Ok(RowOutcome::Failed(error))
+                }
+            }
+        };
+        let start = Instant::now();
+        let mut rest = missing.iter();
+        let mut outcomes = Vec::with_capacity(missing.len());
+        while start.elapsed() < ALONE
+            && let Some(index) = rest.next()
+        {
+            outcomes.push(one(index)?);
+        }
+        let rest = rest.as_slice();
+        if !rest.is_empty() {
+            let others = self.shared.threads.install(|| rest.par_iter().map(one).collect::<Result<Vec<_>, _>>())?;
+            outcomes.extend(others);
+        }
+        Ok(outcomes)
     }
 
     fn in_calls(
@@ -164,7 +179,7 @@ impl<'a> ActionContext<'a> {
                     None => return stop(Halt::Interrupted),
                     Some(Ok(row)) => match slot.append(item.key, row, Durability::Paid) {
                         Ok(row) => {
-                            self.row_done(item.label, attempts.load(Ordering::Relaxed) as u32);
+                            self.row_done(item.label, attempts.load(Ordering::Relaxed) as u32, true);
                             RowOutcome::Done(row)
                         }
                         Err(error) => {
@@ -277,9 +292,6 @@ impl Context for ActionContext<'_> {
             Halt::Interrupted => self.error(StageErrorKind::Cancelled),
             Halt::Store(error) => store_error(error),
         })?;
-        if !missing.is_empty() {
-            slot.sync().map_err(store_error)?;
-        }
         batch
             .items
             .iter()

@@ -25,6 +25,10 @@ use crate::stale::StaleReason;
 /// How often one lost artifact is made again for the sake of one reader before that is given up.
 const MOST_REPAIRS: u32 = 3;
 
+/// Threads for each action that computes. The others flush outputs to the device meanwhile: with many small run units that
+/// takes longer than computing them.
+const STORING: usize = 4;
+
 /// What a run may do.
 pub struct Rules {
     /// Actions that compute at once.
@@ -218,7 +222,7 @@ impl<'a> Dispatcher<'a> {
                         let _ = lanes.calls.send(assignment);
                     } else {
                         if !std::mem::replace(&mut spawned_cpu, true) {
-                            spawn(&cpu_assignments, self.rules.jobs);
+                            spawn(&cpu_assignments, self.rules.jobs * STORING);
                         }
                         let _ = lanes.cpu.send(assignment);
                     }
@@ -305,7 +309,8 @@ impl<'a> Dispatcher<'a> {
             self.fail(id, RunError::Store(error));
             return None;
         }
-        Some(Assignment { id, step: node.step, label: node.label, key, action, keep, ask })
+        let computes = !calls_out(&node);
+        Some(Assignment { id, step: node.step, label: node.label, key, action, keep, ask, computes })
     }
 
     /// A node would have to run where it may not.

@@ -82,6 +82,9 @@ pub enum Event {
         item: String,
         /// How many attempts it took.
         attempts: u32,
+        /// Whether it was a call of somebody else, which may cost, rather than our own computing.
+        #[serde(default)]
+        paid: bool,
     },
     /// An attempt failed and another one follows.
     RowRetried {

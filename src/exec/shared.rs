@@ -9,6 +9,7 @@ use super::claims::Claims;
 use super::decoded::DecodedArtifacts;
 use super::event::EventSink;
 use super::interrupt::Interrupt;
+use super::permits::Permits;
 use super::pool::CallPool;
 use super::sources::Sources;
 
@@ -28,6 +29,8 @@ pub struct Shared {
     pub interrupt: Interrupt,
     /// Artifacts in decoded form.
     pub decoded: DecodedArtifacts,
+    /// Held by the actions that compute; those that only store what they computed hold none.
+    pub computing: Permits,
     /// CPU threads.
     pub threads: rayon::ThreadPool,
     /// Rows computed in this run.

@@ -31,6 +31,8 @@ pub struct Assignment {
     pub keep: bool,
     /// Whether a system under test may be asked.
     pub ask: bool,
+    /// Whether its work is our own computing rather than calls of somebody else.
+    pub computes: bool,
 }
 
 /// What a worker gives back.
@@ -104,6 +106,10 @@ fn run(shared: &Shared, assignment: &Assignment, slots: &mut Vec<Digest>) -> Res
         slots.extend(&record.slots);
         return Ok(shared_with(record));
     }
+    let permit = assignment.computes.then(|| shared.computing.take());
+    if shared.interrupt.asked() {
+        return Err(Failure::Interrupted);
+    }
     shared.events.event(&Event::ActionStarted {
         step: assignment.step,
         label: assignment.label.clone(),
@@ -116,6 +122,8 @@ fn run(shared: &Shared, assignment: &Assignment, slots: &mut Vec<Digest>) -> Res
     slots.extend(context.slots());
     let produced = produced.map_err(|panic| Failure::Panic(panic_message(&*panic)))?.map_err(Failure::Stage)?;
     let elapsed_ms = started.elapsed().as_secs_f64() * 1e3;
+    // What follows waits for the device, not for a processor.
+    drop(permit);
     let complete = produced.failed == 0 && assignment.keep;
     let outputs = store_outputs(shared, &produced)?;
     if complete {
