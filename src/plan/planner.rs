@@ -1,146 +1,27 @@
-//! What would run, before anything is spent: every action fresh or stale, with its reasons and the rows to come.
-//!
-//! A plan writes nothing. It reads the benchmark itself when `prepare` is stale (that costs nobody anything), so that units
-//! and cases are known even before the first run. What depends on an action that has to run first has an unknown key: it is
-//! planned as a cascade, and early cutoff may still spare it.
+//! Evaluations to plans.
 
-use std::any::TypeId;
-use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError};
 
 use ragstage_cache::action::OutputRecord;
 use ragstage_cache::key::key_of;
 use ragstage_cache::{Digest, Manifest};
 use ragstage_stages::artifact::{Documents, Queries, Units};
-use ragstage_stages::contract::{
-    Action, Artifact, ComputeRow, Context, Decoded, MakeValue, Pool, Produced, RowBatch, RowOutcome,
-};
+use ragstage_stages::contract::{Action, Artifact, Produced};
 use ragstage_stages::error::{DecodeError, StageError, StageErrorKind};
 use ragstage_stages::score::EvaluatorSpec;
 use ragstage_stages::step::{Stage, Step};
-use serde::Serialize;
 
+use super::context::PlanContext;
+use super::entry::{Entry, Standing};
+use super::expected::{Expected, Outputs};
+use super::overlay::Overlay;
+use super::plan::Plan;
+use super::rows::{RowFact, RowsToCome};
 use crate::evaluation::Evaluation;
-use crate::exec::{ActionSource, NodeOutputs, Previous, RunError, Shared};
-use crate::graph::{EvaluationNodes, Graph, GraphBuilder, Node, NodeId, Spec};
+use crate::exec::{ActionSource, Previous, RunError, Shared};
+use crate::graph::{Graph, GraphBuilder, Node, NodeId, Spec};
 use crate::stale::StaleReason;
-
-/// How an action stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Standing {
-    /// Its outputs are there.
-    Fresh,
-    /// It has to run.
-    Stale,
-    /// Something it depends on has to run first.
-    Cascade,
-}
-
-impl Standing {
-    /// The word for it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Standing::Fresh => "fresh",
-            Standing::Stale => "stale",
-            Standing::Cascade => "cascade",
-        }
-    }
-}
-
-/// Rows of an action: all of them, and those that are not in the row cache.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct RowsToCome {
-    /// In all.
-    pub total: u64,
-    /// To be computed.
-    pub missing: u64,
-    /// Whether each missing row is a call of a system under test.
-    pub calls: bool,
-}
-
-/// One row of an action.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct RowFact {
-    /// The item.
-    pub item: String,
-    /// Where it is or would be; nothing where the action's inputs are not made yet.
-    pub place: Option<RowPlace>,
-}
-
-/// A place in a row cache.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct RowPlace {
-    /// The row cache.
-    pub slot: Digest,
-    /// The row's key there.
-    pub key: Digest,
-    /// Whether the row is there.
-    pub cached: bool,
-}
-
-/// Stands for the digest of an artifact that is not made yet.
-pub const UNKNOWN: Digest = Digest([0; 32]);
-
-/// One action of the plan.
-#[derive(Debug, Clone, Serialize)]
-pub struct Entry {
-    /// Step.
-    pub step: Step,
-    /// Label.
-    pub label: String,
-    /// How it stands.
-    pub standing: Standing,
-    /// Its key, where its inputs are known.
-    pub key: Option<Digest>,
-    /// Why it has to run.
-    pub reasons: Vec<StaleReason>,
-    /// Its rows, where it has any and they are known (a cascade's are the most there can be).
-    pub rows: Option<RowsToCome>,
-    #[serde(skip)]
-    outputs: Vec<OutputRecord>,
-}
-
-/// The plan of some evaluations.
-pub struct Plan {
-    /// The graph.
-    pub graph: Graph,
-    /// One entry per node of the graph.
-    pub entries: Vec<Entry>,
-    /// The nodes of each evaluation.
-    pub evaluations: Vec<EvaluationNodes>,
-}
-
-/// What a plan amounts to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Totals {
-    /// Actions that are there.
-    pub fresh: usize,
-    /// Actions that have to run.
-    pub stale: usize,
-    /// Actions that may have to run after them.
-    pub cascade: usize,
-    /// Calls of systems under test to come.
-    pub calls: u64,
-}
-
-impl Plan {
-    /// What the plan amounts to.
-    pub fn totals(&self) -> Totals {
-        let count = |standing| self.entries.iter().filter(|entry| entry.standing == standing).count();
-        Totals {
-            fresh: count(Standing::Fresh),
-            stale: count(Standing::Stale),
-            cascade: count(Standing::Cascade),
-            calls: self.entries.iter().filter_map(|e| e.rows).filter(|r| r.calls).map(|r| r.missing).sum(),
-        }
-    }
-
-    /// The entry of a node.
-    pub fn entry(&self, id: NodeId) -> &Entry {
-        &self.entries[id.0]
-    }
-}
 
 /// Makes plans.
 pub struct Planner<'a> {
@@ -152,70 +33,6 @@ pub struct Planner<'a> {
     pub previous: &'a Previous,
     /// Blobs that the plan made and did not store.
     pub overlay: Arc<Overlay>,
-}
-
-/// Blobs of a plan that are nowhere on disk.
-#[derive(Default)]
-pub struct Overlay {
-    blobs: Mutex<HashMap<Digest, Arc<Vec<u8>>>>,
-}
-
-impl Overlay {
-    /// A blob of the plan.
-    pub fn get(&self, digest: &Digest) -> Option<Vec<u8>> {
-        self.blobs.lock().unwrap_or_else(PoisonError::into_inner).get(digest).map(|bytes| bytes.to_vec())
-    }
-
-    fn put(&self, bytes: Vec<u8>) -> Digest {
-        let digest = Digest::of(&bytes);
-        self.blobs.lock().unwrap_or_else(PoisonError::into_inner).insert(digest, Arc::new(bytes));
-        digest
-    }
-}
-
-struct Outputs<'a>(&'a [Entry]);
-
-impl NodeOutputs for Outputs<'_> {
-    fn outputs(&self, id: NodeId) -> &[OutputRecord] {
-        self.0.get(id.0).map_or(&[], |entry| &entry.outputs)
-    }
-}
-
-/// The outputs of the plan's nodes; those that are not made yet are [`UNKNOWN`].
-struct Expected<'a> {
-    entries: &'a [Entry],
-    unknown: Vec<OutputRecord>,
-}
-
-impl<'a> Expected<'a> {
-    fn new(entries: &'a [Entry]) -> Self {
-        let names = [
-            "parsed",
-            "chunks",
-            "full_text_index",
-            "results",
-            "answers",
-            "observations",
-            "scores",
-            "summary",
-            "score_table",
-            "latency",
-        ];
-        let unknown = names
-            .into_iter()
-            .map(|name| OutputRecord { name: name.to_string(), digest: UNKNOWN, bytes: 0, rows: 0, observation: false })
-            .collect();
-        Expected { entries, unknown }
-    }
-}
-
-impl NodeOutputs for Expected<'_> {
-    fn outputs(&self, id: NodeId) -> &[OutputRecord] {
-        match self.entries.get(id.0) {
-            Some(entry) if !entry.outputs.is_empty() => &entry.outputs,
-            _ => &self.unknown,
-        }
-    }
 }
 
 impl Planner<'_> {
@@ -420,68 +237,4 @@ fn most_rows(node: &Node) -> Option<RowsToCome> {
         _ => return None,
     };
     Some(RowsToCome { total, missing: total, calls })
-}
-
-/// Lends an action blobs, and stops it when it asks for rows.
-struct PlanContext<'a> {
-    shared: &'a Shared,
-    overlay: &'a Overlay,
-    step: Step,
-    watch: Option<&'a str>,
-    rows: Mutex<Option<RowsToCome>>,
-    watched: Mutex<Vec<RowFact>>,
-}
-
-impl<'a> PlanContext<'a> {
-    fn new(planner: &'a Planner<'_>, step: Step, watch: Option<&'a str>) -> Self {
-        PlanContext {
-            shared: &planner.shared,
-            overlay: &planner.overlay,
-            step,
-            watch,
-            rows: Mutex::new(None),
-            watched: Mutex::default(),
-        }
-    }
-}
-
-impl Context for PlanContext<'_> {
-    fn blob(&self, digest: &Digest) -> Result<Vec<u8>, StageError> {
-        match self.overlay.get(digest) {
-            Some(bytes) => Ok(bytes),
-            None => self.shared.store.cas().get(digest).map_err(|error| StageError::store(self.step, error)),
-        }
-    }
-
-    fn value(&self, digest: &Digest, kind: TypeId, make: &MakeValue<'_>) -> Result<Decoded, StageError> {
-        self.shared.decoded.value(digest, kind, make)
-    }
-
-    fn source(&self, digest: &Digest) -> Result<Option<Vec<u8>>, StageError> {
-        Ok(self.shared.sources.path(digest).and_then(|path| std::fs::read(path).ok()))
-    }
-
-    fn rows(&self, batch: RowBatch<'_>, _: &ComputeRow<'_>) -> Result<Vec<RowOutcome>, StageError> {
-        let slot = key_of(batch.slot);
-        let peek = |keys: &[Digest]| {
-            self.shared.store.rows().peek(&slot, keys).map_err(|error| StageError::store(self.step, error))
-        };
-        for item in batch.items.iter().filter(|item| self.watch == Some(item.label)) {
-            let place = RowPlace { slot, key: item.key, cached: peek(&[item.key])? > 0 };
-            let fact = RowFact { item: item.label.to_string(), place: Some(place) };
-            self.watched.lock().unwrap_or_else(PoisonError::into_inner).push(fact);
-        }
-        let mut keys: Vec<Digest> = batch.items.iter().map(|item| item.key).collect();
-        let total = keys.len() as u64;
-        keys.sort();
-        keys.dedup();
-        let found = peek(&keys)?;
-        let rows = RowsToCome {
-            total,
-            missing: (keys.len() - found.min(keys.len())) as u64,
-            calls: batch.pool == Pool::Queries,
-        };
-        *self.rows.lock().unwrap_or_else(PoisonError::into_inner) = Some(rows);
-        Err(StageError { step: self.step, kind: StageErrorKind::Cancelled })
-    }
 }

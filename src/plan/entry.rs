@@ -1,0 +1,51 @@
+//! One action of a plan.
+
+use ragstage_cache::Digest;
+use ragstage_cache::action::OutputRecord;
+use ragstage_stages::step::Step;
+use serde::Serialize;
+
+use super::rows::RowsToCome;
+use crate::stale::StaleReason;
+
+/// How an action stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    /// Its outputs are there.
+    Fresh,
+    /// It has to run.
+    Stale,
+    /// Something it depends on has to run first.
+    Cascade,
+}
+
+impl Standing {
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Standing::Fresh => "fresh",
+            Standing::Stale => "stale",
+            Standing::Cascade => "cascade",
+        }
+    }
+}
+
+/// One action of the plan.
+#[derive(Debug, Clone, Serialize)]
+pub struct Entry {
+    /// Step.
+    pub step: Step,
+    /// Label.
+    pub label: String,
+    /// How it stands.
+    pub standing: Standing,
+    /// Its key, where its inputs are known.
+    pub key: Option<Digest>,
+    /// Why it has to run.
+    pub reasons: Vec<StaleReason>,
+    /// Its rows, where it has any and they are known (a cascade's are the most there can be).
+    pub rows: Option<RowsToCome>,
+    #[serde(skip)]
+    pub(super) outputs: Vec<OutputRecord>,
+}
