@@ -12,6 +12,7 @@ pub mod build;
 pub mod contract;
 pub mod error;
 pub mod materialize;
+mod nearest;
 pub mod prepare;
 pub mod query;
 pub mod score;

@@ -8,6 +8,7 @@ mod documents_file;
 mod fields;
 mod ids;
 mod jsonl;
+mod keys;
 mod lines;
 mod listing;
 mod prepare_benchmark;

@@ -6,9 +6,9 @@ use ragstage_cache::KeyVisitor;
 
 use super::definition::{CutoffRule, Definition, Parameter, ParameterKind};
 use super::evaluator::Description;
-use super::nearest::nearest;
 use super::registry::UnknownEvaluator;
 use super::spec::EvaluatorSpec;
+use crate::nearest::nearest;
 
 /// The checked value of an option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

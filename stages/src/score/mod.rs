@@ -14,7 +14,6 @@ mod identity;
 mod json_equality;
 mod locator;
 pub mod measures;
-mod nearest;
 mod normal;
 mod python_text;
 mod qrels;

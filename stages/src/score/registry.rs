@@ -7,9 +7,9 @@ use super::evaluator::Evaluator;
 use super::evidence::EVIDENCE_RECALL;
 use super::identity::Identity;
 use super::measures::{AP, NDCG, PRECISION, RECALL, RR, SUCCESS};
-use super::nearest::nearest;
 use super::spec::EvaluatorSpec;
 use super::token_f1::TOKEN_F1;
+use crate::nearest::nearest;
 
 static DEFINITIONS: [&Definition; 10] = [
     &NDCG,
