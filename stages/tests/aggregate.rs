@@ -72,9 +72,32 @@ fn skipped_and_failed_cases_are_no_zeros() {
     assert_eq!(measure.no_headline, Some(NoHeadline::Coverage { coverage: 0.75, floor: 0.95 }));
     let distribution = measure.distribution.expect("distribution");
     assert_eq!((distribution.min, distribution.max, distribution.median, distribution.std), (0.0, 1.0, 0.5, Some(0.5)));
-    let slices: Vec<_> = measure.categories.iter().map(|s| (s.name.as_deref(), s.mean, s.counts.scored)).collect();
+    let slices: Vec<_> = measure.categories.iter().map(|s| (s.name.as_deref(), s.headline, s.counts.scored)).collect();
     assert_eq!(slices, [(None, None, 0), (Some("a"), Some(0.5), 1), (Some("b"), Some(0.5), 2)]);
     assert!(measure.units.is_empty());
+}
+
+#[test]
+fn a_slice_below_the_floor_shows_its_counts_and_no_mean() {
+    // Category a has one score of two; b has both of its cases.
+    let scores = || vec![number(0.25), failed(), number(0.75), number(1.0), number(0.75)];
+    let a = &measured(scores()).categories[1];
+    assert_eq!((a.name.as_deref(), a.headline), (Some("a"), None));
+    assert_eq!(a.no_headline, Some(NoHeadline::Coverage { coverage: 0.5, floor: 0.95 }));
+    assert_eq!((a.counts.scored, a.counts.failed), (1, 1));
+    let mut evaluation = five();
+    evaluation.plan("base", "text", &["AP"]);
+    evaluation.respond("base", "text", 0, "passage", &[]);
+    evaluation.score("base", "text", "AP", 0, scores());
+    let ran = evaluation.report();
+    let markdown = text(&ran, "report.md");
+    assert!(markdown.contains("| a | – 1/1/0 |") && markdown.contains("| b | 0.7500 2/0/0 |"), "{markdown}");
+    let html = text(&ran, "report.html");
+    assert!(html.contains("title=\"coverage 0.5000 is under 0.9500\">–<span class=\"counts\">1&#x2f;1"), "{html}");
+    let report: Value = serde_json::from_slice(&ran.output("report.json").bytes).expect("json");
+    let slice = &report["ragstage"]["summary"]["measures"][0]["categories"][1];
+    assert_eq!((&slice["headline"], slice["no_headline"]["coverage"]["coverage"].as_f64()), (&Value::Null, Some(0.5)));
+    assert_eq!(slice.get("mean"), None);
 }
 
 #[test]
@@ -169,7 +192,7 @@ fn many_units_are_resampled_as_clusters() {
     assert_eq!((measure.headline, interval.resampled), (Some(0.5), Resampled::Units));
     // 20 independent units: 2 x 1.96 x 0.5 / sqrt(20) = 0.438; 40 cases would give 0.310.
     assert!(interval.high - interval.low > 0.36, "{interval:?}");
-    let slices: Vec<_> = measure.units.iter().map(|slice| (slice.name.as_deref(), slice.mean)).take(2).collect();
+    let slices: Vec<_> = measure.units.iter().map(|slice| (slice.name.as_deref(), slice.headline)).take(2).collect();
     assert_eq!(slices, [(Some("u0"), Some(0.0)), (Some("u1"), Some(1.0))]);
     let html = text(&evaluation.report(), "report.html");
     assert!(html.contains("By unit") && html.contains("whole units are resampled"));
