@@ -388,6 +388,24 @@ fn pages_show_a_part_and_say_so() {
 }
 
 #[test]
+fn worst_cases_are_ranked_by_the_first_evaluator_and_ties_by_the_next() {
+    let mut evaluation = five();
+    evaluation.plan("base", "text", &["answer_contains", "token_f1"]);
+    evaluation.respond("base", "text", 0, "passage", &[]);
+    // By the mean over evaluators q1, which is right in many words, would come before q2 and q5.
+    let right = vec![verdict(true), verdict(false), verdict(true), skipped(), verdict(false)];
+    evaluation.score("base", "text", "answer_contains", 0, right);
+    let words = vec![number(0.0625), number(1.0), number(1.0), number(0.5), number(0.75)];
+    evaluation.score("base", "text", "token_f1", 0, words);
+    let html = text(&evaluation.report(), "report.html");
+    let place = |id: &str| html.find(&format!("{id} · base"));
+    let places = ["q5", "q2", "q1", "q4"].map(place);
+    assert!(places.is_sorted() && places.iter().all(Option::is_some), "{places:?}");
+    assert_eq!(place("q3"), None);
+    assert!(html.contains("then those with the lowest answer_contains, the evaluation's first evaluator; ties"));
+}
+
+#[test]
 fn summaries_round_trip_and_give_headlines() {
     let evaluation = sample();
     let summary = summary(&evaluation);
