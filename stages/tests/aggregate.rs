@@ -388,6 +388,52 @@ fn pages_show_a_part_and_say_so() {
 }
 
 #[test]
+fn gates_are_in_every_report() {
+    let mut evaluation = sample();
+    evaluation.plan("base", "vector", &["nDCG@10"]);
+    let gate = |measure: &str, at_least, at_most| GateSpec {
+        measure: measure.to_string(),
+        query: Some(if measure == "AP" { "text|" } else { "text" }.to_string()),
+        at_least,
+        at_most,
+        ..GateSpec::default()
+    };
+    let mut report = evaluation.build_report();
+    let plain = key_of(&report);
+    report.gates = vec![
+        gate("nDCG@10", Some(0.5), Some(0.9)),
+        gate("answer_contains", Some(0.8), None),
+        gate("AP", None, Some(1.0)),
+    ];
+    assert_ne!(key_of(&report), plain);
+    let ran = evaluation.memory.run(&report);
+    let markdown = text(&ran, "report.md");
+    for row in [
+        "**2 of 3 failed.**\n\n| gate |",
+        "| passed | nDCG@10 | base / text | 0.5000 | at least 0.5, at most 0.9 |  |\n",
+        "| **failed** | answer_contains | base / text | 0.7500 | at least 0.8 | 0.7500 &lt; 0.8 |\n",
+        "| **failed** | AP | any / text\\| | – | at most 1 | no evaluator is called AP; there are",
+        "|\n\n## Results\n",
+    ] {
+        assert!(markdown.contains(row), "{row}: {markdown}");
+    }
+    let html = text(&ran, "report.html");
+    assert!(html.contains("2 of 3 failed") && html.contains("0.7500 &lt; 0.8"));
+    let json: Value = serde_json::from_slice(&ran.output("report.json").bytes).expect("json");
+    let gates = &json["ragstage"]["gates"];
+    assert_eq!(
+        gates[0],
+        json!({
+            "gate": "nDCG@10 >= 0.5 and <= 0.9", "recipe": "base", "query": "text", "measure": "nDCG@10", "value": 0.5,
+            "at_least": 0.5, "at_most": 0.9, "passed": true, "why": null,
+        })
+    );
+    assert_eq!((&gates[1]["passed"], &gates[2]["value"]), (&json!(false), &Value::Null));
+    report.gates.truncate(1);
+    assert!(text(&evaluation.memory.run(&report), "report.md").contains("All passed.\n\n| gate |"));
+}
+
+#[test]
 fn worst_cases_are_ranked_by_the_first_evaluator_and_ties_by_the_next() {
     let mut evaluation = five();
     evaluation.plan("base", "text", &["answer_contains", "token_f1"]);

@@ -15,7 +15,7 @@ use crate::aggregate::case_list::CaseList;
 use crate::aggregate::observed::Observed;
 use crate::aggregate::series::Series;
 use crate::aggregate::unit_responses::UnitResponses;
-use crate::aggregate::{Latency, PlannedQuery, ResponseTable, ScoreTable, Summary};
+use crate::aggregate::{GateSpec, Latency, PlannedQuery, ResponseTable, ScoreTable, Summary, check};
 use crate::artifact::{Documents, Golds};
 use crate::contract::{Action, Context, Output, Produced, begin_key, decoded};
 use crate::error::StageError;
@@ -85,6 +85,8 @@ pub struct BuildReport {
     pub queries_info: Vec<QueryInfo>,
     /// The evaluators in the evaluation's order.
     pub evaluators: Vec<EvaluatorInfo>,
+    /// The bounds that the means must keep.
+    pub gates: Vec<GateSpec>,
     /// When the evaluation began, RFC 3339 in UTC; not in the key.
     pub started_at: String,
     /// When it ended, RFC 3339 in UTC; not in the key.
@@ -137,6 +139,7 @@ impl Walk for BuildReport {
         walk_list(v, "recipes", &self.recipes);
         walk_list(v, "query_infos", &self.queries_info);
         walk_list(v, "evaluators", &self.evaluators);
+        walk_list(v, "gates", &self.gates);
         v.end();
     }
 }
@@ -229,6 +232,7 @@ impl Action for BuildReport {
             None => Default::default(),
         };
         let report_id = self.report_id();
+        let gates = check(&summary, &self.gates);
         let scales = self.scales(&summary);
         let json_fault = |error: serde_json::Error| StageError::encode(step, error);
         let mut json = EvaluationReport::begin(self, &report_id, &cases, &summary).map_err(json_fault)?;
@@ -239,7 +243,7 @@ impl Action for BuildReport {
             case_results += 1;
             json.case(&case).map_err(json_fault)
         })?;
-        let json = json.finish(&documents, &summary, &latency).map_err(json_fault)?;
+        let json = json.finish(&documents, &summary, &latency, &gates).map_err(json_fault)?;
         let (worst, hidden_cases) = worst.finish();
         let view = View::of(&Material {
             report: self,
@@ -248,6 +252,7 @@ impl Action for BuildReport {
             documents: documents.rows.len(),
             summary: &summary,
             latency: &latency,
+            gates: &gates,
             worst: &worst,
             hidden_cases,
         });

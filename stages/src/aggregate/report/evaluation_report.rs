@@ -10,7 +10,7 @@ use super::case_response::CaseResponse;
 use super::case_result::CaseResult;
 use super::json_object::JsonObject;
 use crate::aggregate::case_list::CaseList;
-use crate::aggregate::{Latency, Summary};
+use crate::aggregate::{GateOutcome, Latency, Summary};
 use crate::artifact::{Documents, Json};
 
 /// Version of what is under `ragstage`.
@@ -49,6 +49,7 @@ struct Ragstage<'a> {
     evaluators: &'a [EvaluatorInfo],
     summary: &'a Summary,
     latency: &'a Latency,
+    gates: &'a [GateOutcome],
     digests: BTreeMap<&'static str, String>,
 }
 
@@ -94,6 +95,7 @@ impl<'a> EvaluationReport<'a> {
         documents: &Documents,
         summary: &Summary,
         latency: &Latency,
+        gates: &[GateOutcome],
     ) -> Result<Vec<u8>, serde_json::Error> {
         let report = self.report;
         self.object.end_array();
@@ -109,6 +111,7 @@ impl<'a> EvaluationReport<'a> {
             evaluators: &report.evaluators,
             summary,
             latency,
+            gates,
             digests: report.inputs().into_iter().map(|(name, digest)| (name, digest.hex())).collect(),
         };
         self.object.field("ragstage", &ragstage)?;

@@ -7,7 +7,8 @@ use super::bar::Bar;
 use super::slice_table::SliceTable;
 use super::worst_cases::WorstCase;
 use crate::aggregate::{
-    FailureGroup, Headline, Latency, LatencyStatistics, MeasureSummary, NoHeadline, PlannedQuery, Resampled, Summary,
+    FailureGroup, GateOutcome, Headline, Latency, LatencyStatistics, MeasureSummary, NoHeadline, PlannedQuery,
+    Resampled, Summary,
 };
 use crate::artifact::BenchmarkInfo;
 
@@ -30,6 +31,8 @@ pub(super) struct View<'a> {
     queries: Vec<QueryColumn<'a>>,
     matrix: Vec<MatrixRow<'a>>,
     headlines: Vec<HeadlineRow<'a>>,
+    gates: Vec<GateRow<'a>>,
+    failed_gates: usize,
     clustered: bool,
     warnings: Vec<String>,
     labels: Vec<LabelRow<'a>>,
@@ -81,6 +84,18 @@ struct HeadlineRow<'a> {
     why_not: Option<String>,
 }
 
+/// A gate on one query of one recipe.
+#[derive(Serialize)]
+struct GateRow<'a> {
+    passed: bool,
+    measure: &'a str,
+    recipe: &'a str,
+    query: &'a str,
+    value: Option<String>,
+    bounds: String,
+    why: Option<&'a str>,
+}
+
 /// How often one label was given.
 #[derive(Serialize)]
 struct LabelRow<'a> {
@@ -128,6 +143,7 @@ pub(super) struct Material<'a> {
     pub(super) documents: usize,
     pub(super) summary: &'a Summary,
     pub(super) latency: &'a Latency,
+    pub(super) gates: &'a [GateOutcome],
     pub(super) worst: &'a [WorstCase],
     pub(super) hidden_cases: usize,
 }
@@ -152,6 +168,8 @@ impl<'a> View<'a> {
             queries: report.plan.iter().map(|planned| query_column(planned, summary)).collect(),
             matrix: matrix(&report.plan, summary),
             headlines: headline_rows(summary),
+            gates: material.gates.iter().map(gate_row).collect(),
+            failed_gates: material.gates.iter().filter(|gate| !gate.passed).count(),
             clustered: summary.measures.iter().any(is_clustered),
             warnings: warnings(&report.plan, summary),
             labels: summary.measures.iter().flat_map(label_rows).collect(),
@@ -243,6 +261,21 @@ fn headline_row(measure: &MeasureSummary) -> HeadlineRow<'_> {
         skipped: headline.skipped,
         coverage: headline.coverage.map_or_else(|| "–".to_string(), number),
         why_not: headline.why_not.map(|why| why.to_string()),
+    }
+}
+
+fn gate_row(gate: &GateOutcome) -> GateRow<'_> {
+    let bounds = [("at least", gate.at_least), ("at most", gate.at_most)];
+    let bounds: Vec<String> =
+        bounds.into_iter().filter_map(|(word, bound)| Some(format!("{word} {}", bound?))).collect();
+    GateRow {
+        passed: gate.passed,
+        measure: &gate.measure,
+        recipe: gate.recipe.as_deref().unwrap_or("any"),
+        query: gate.query.as_deref().unwrap_or("any"),
+        value: gate.value.map(number),
+        bounds: bounds.join(", "),
+        why: gate.why.as_deref(),
     }
 }
 
