@@ -6,6 +6,8 @@ use serde::Serialize;
 
 use super::case_response::CaseResponse;
 use super::evaluation_report::EvaluationReport;
+use super::findings::Findings;
+use super::lints::Lints;
 use super::page::Page;
 use super::scale::Scale;
 use super::view::{Material, View};
@@ -168,10 +170,10 @@ impl BuildReport {
         &self,
         context: &dyn Context,
         cases: &CaseList,
+        golds: &Golds,
         mut visit: impl FnMut(usize, CaseResponse<'_>) -> Result<(), StageError>,
     ) -> Result<(), StageError> {
         let step = self.step();
-        let gold = decoded::<Golds>(context, step, &self.gold)?;
         let series = Series::read(context, step, &self.plan, &self.scores, cases)?;
         let mut rest = series.as_slice();
         let mut columns = Vec::with_capacity(self.plan.len());
@@ -195,7 +197,7 @@ impl BuildReport {
             for entry in cases.range(unit) {
                 for (column, ((planned, own, _), responses)) in columns.iter().zip(&responses).enumerate() {
                     let scores = own.iter().map(|s| (s.evaluator.as_str(), s.outcome(cases, entry))).collect();
-                    let gold = gold.rows.get(cases.entries[entry].row);
+                    let gold = golds.rows.get(cases.entries[entry].row);
                     visit(column, CaseResponse::new(cases, gold, planned, responses.as_ref(), entry, scores))?;
                 }
             }
@@ -236,23 +238,26 @@ impl Action for BuildReport {
         let scales = self.scales(&summary);
         let json_fault = |error: serde_json::Error| StageError::encode(step, error);
         let mut json = EvaluationReport::begin(self, &report_id, &cases, &summary).map_err(json_fault)?;
+        let golds = decoded::<Golds>(context, step, &self.gold)?;
+        let mut lints = Lints::begin(&cases, &self.plan, &golds, &documents);
         let mut worst = WorstCases::default();
         let mut case_results = 0;
-        self.visit_cases(context, &cases, |column, case| {
+        self.visit_cases(context, &cases, &golds, |column, case| {
             worst.offer(&case, &scales[column]);
+            lints.see(column, &case);
             case_results += 1;
             json.case(&case).map_err(json_fault)
         })?;
-        let json = json.finish(&documents, &summary, &latency, &gates).map_err(json_fault)?;
+        let lints = lints.finish();
+        let findings = Findings { summary: &summary, latency: &latency, gates: &gates, lints: &lints };
+        let json = json.finish(&documents, &findings).map_err(json_fault)?;
         let (worst, hidden_cases) = worst.finish();
         let view = View::of(&Material {
             report: self,
             report_id: &report_id,
             benchmark: &cases.units.benchmark,
             documents: documents.rows.len(),
-            summary: &summary,
-            latency: &latency,
-            gates: &gates,
+            findings,
             worst: &worst,
             hidden_cases,
         });

@@ -8,7 +8,9 @@ use serde_json::{Value, json};
 use super::action::{BuildReport, EvaluatorInfo, QueryInfo, RecipeInfo};
 use super::case_response::CaseResponse;
 use super::case_result::CaseResult;
+use super::findings::Findings;
 use super::json_object::JsonObject;
+use super::lints::Lint;
 use crate::aggregate::case_list::CaseList;
 use crate::aggregate::{GateOutcome, Latency, Summary};
 use crate::artifact::{Documents, Json};
@@ -50,6 +52,7 @@ struct Ragstage<'a> {
     summary: &'a Summary,
     latency: &'a Latency,
     gates: &'a [GateOutcome],
+    lints: &'a [Lint],
     digests: BTreeMap<&'static str, String>,
 }
 
@@ -93,9 +96,7 @@ impl<'a> EvaluationReport<'a> {
     pub(super) fn finish(
         mut self,
         documents: &Documents,
-        summary: &Summary,
-        latency: &Latency,
-        gates: &[GateOutcome],
+        findings: &Findings<'_>,
     ) -> Result<Vec<u8>, serde_json::Error> {
         let report = self.report;
         self.object.end_array();
@@ -109,9 +110,10 @@ impl<'a> EvaluationReport<'a> {
             recipes: &report.recipes,
             queries: &report.queries_info,
             evaluators: &report.evaluators,
-            summary,
-            latency,
-            gates,
+            summary: findings.summary,
+            latency: findings.latency,
+            gates: findings.gates,
+            lints: findings.lints,
             digests: report.inputs().into_iter().map(|(name, digest)| (name, digest.hex())).collect(),
         };
         self.object.field("ragstage", &ragstage)?;

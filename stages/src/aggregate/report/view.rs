@@ -4,6 +4,8 @@ use serde::Serialize;
 
 use super::action::BuildReport;
 use super::bar::Bar;
+use super::findings::Findings;
+use super::lints::Lint;
 use super::slice_table::SliceTable;
 use super::worst_cases::WorstCase;
 use crate::aggregate::{
@@ -35,6 +37,7 @@ pub(super) struct View<'a> {
     failed_gates: usize,
     clustered: bool,
     warnings: Vec<String>,
+    lints: &'a [Lint],
     labels: Vec<LabelRow<'a>>,
     categories: Vec<SliceTable>,
     unit_tables: Vec<SliceTable>,
@@ -141,9 +144,7 @@ pub(super) struct Material<'a> {
     pub(super) report_id: &'a str,
     pub(super) benchmark: &'a BenchmarkInfo,
     pub(super) documents: usize,
-    pub(super) summary: &'a Summary,
-    pub(super) latency: &'a Latency,
-    pub(super) gates: &'a [GateOutcome],
+    pub(super) findings: Findings<'a>,
     pub(super) worst: &'a [WorstCase],
     pub(super) hidden_cases: usize,
 }
@@ -151,7 +152,7 @@ pub(super) struct Material<'a> {
 impl<'a> View<'a> {
     /// The view of `material`.
     pub(super) fn of(material: &Material<'a>) -> Self {
-        let Material { report, summary, .. } = *material;
+        let Material { report, findings: Findings { summary, latency, gates, lints }, .. } = *material;
         let statistics = &summary.statistics;
         let shown_failures = summary.failures.len().min(SHOWN_FAILURES);
         View {
@@ -168,14 +169,15 @@ impl<'a> View<'a> {
             queries: report.plan.iter().map(|planned| query_column(planned, summary)).collect(),
             matrix: matrix(&report.plan, summary),
             headlines: headline_rows(summary),
-            gates: material.gates.iter().map(gate_row).collect(),
-            failed_gates: material.gates.iter().filter(|gate| !gate.passed).count(),
+            gates: gates.iter().map(gate_row).collect(),
+            failed_gates: gates.iter().filter(|gate| !gate.passed).count(),
             clustered: summary.measures.iter().any(is_clustered),
+            lints,
             warnings: warnings(&report.plan, summary),
             labels: summary.measures.iter().flat_map(label_rows).collect(),
             categories: SliceTable::all(&summary.measures, |measure| &measure.categories),
             unit_tables: SliceTable::all(&summary.measures, |measure| &measure.units),
-            latency: latency_rows(material.latency),
+            latency: latency_rows(latency),
             failed_responses: summary.responses.iter().map(|response| response.failed).sum(),
             failures: &summary.failures[..shown_failures],
             hidden_failures: summary.failures.len() - shown_failures,
