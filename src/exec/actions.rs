@@ -120,7 +120,7 @@ impl ActionSource {
                 statistics: statistics.clone(),
                 salt,
             }),
-            Spec::Report { evaluation, plan, responses, recipes, queries, evaluators } => {
+            Spec::Report { evaluation, plan, responses, recipes, queries, evaluators, gates } => {
                 let prepare = input(0);
                 let aggregate = node.inputs.last().copied().unwrap_or(prepare);
                 Box::new(BuildReport {
@@ -142,6 +142,7 @@ impl ActionSource {
                     recipes: (**recipes).clone(),
                     queries_info: (**queries).clone(),
                     evaluators: (**evaluators).clone(),
+                    gates: (**gates).clone(),
                     started_at: self.started_at.clone(),
                     finished_at: crate::clock::now(),
                     salt,

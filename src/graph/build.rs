@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use ragstage_cache::Digest;
-use ragstage_stages::aggregate::{EvaluatorInfo, PlannedQuery, QueryInfo, RecipeInfo};
+use ragstage_stages::aggregate::{EvaluatorInfo, GateSpec, PlannedQuery, QueryInfo, RecipeInfo};
 use ragstage_stages::artifact::{Unit, Units};
 use ragstage_stages::error::{InputError, Place};
 use ragstage_stages::prepare::BenchmarkSpec;
@@ -163,6 +163,7 @@ impl GraphBuilder<'_> {
                 recipes: Arc::new(recipes),
                 queries: Arc::new(evaluation.queries.iter().map(query_info).collect()),
                 evaluators: Arc::new(evaluators.iter().map(|evaluator| evaluator_info(&**evaluator)).collect()),
+                gates: Arc::new(evaluation.gates.iter().map(GateSpec::from).collect()),
             },
             salt: salt(Step::Report),
         }));

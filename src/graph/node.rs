@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ragstage_cache::key::key_of;
 use ragstage_cache::{Digest, KeyHasher, KeyVisitor, Walk};
-use ragstage_stages::aggregate::{EvaluatorInfo, PlannedQuery, QueryInfo, RecipeInfo, StatisticsOptions};
+use ragstage_stages::aggregate::{EvaluatorInfo, GateSpec, PlannedQuery, QueryInfo, RecipeInfo, StatisticsOptions};
 use ragstage_stages::artifact::Unit;
 use ragstage_stages::build::chunk::ChunkOptions;
 use ragstage_stages::build::full_text::{AnalyzerOptions, Bm25Options};
@@ -154,6 +154,8 @@ pub enum Spec {
         queries: Arc<Vec<QueryInfo>>,
         /// The evaluators.
         evaluators: Arc<Vec<EvaluatorInfo>>,
+        /// The bounds that the means must keep.
+        gates: Arc<Vec<GateSpec>>,
     },
 }
 

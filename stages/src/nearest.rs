@@ -26,6 +26,27 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     best.map(|(_, candidate)| candidate)
 }
 
+/// The candidate that `word` is a slip of the pen for: one edit away from it, or two where both are longer than four letters;
+/// letter case aside, and `-` and a blank are `_`. Of several the first of the nearest. Unlike [`nearest`], which helps with a
+/// word that is wrong in any case, this decides whether it is.
+pub(crate) fn misspelt<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let word = folded(word);
+    let mut best: Option<(usize, &str)> = None;
+    for candidate in candidates {
+        let letters = folded(candidate);
+        let most = if word.len().min(letters.len()) <= 4 { 1 } else { 2 };
+        // The distance is at least this, and takes quadratic time.
+        if word.len().abs_diff(letters.len()) > most {
+            continue;
+        }
+        let edits = distance(&word, &letters);
+        if edits <= most && best.is_none_or(|(least, _)| edits < least) {
+            best = Some((edits, candidate));
+        }
+    }
+    best.map(|(_, candidate)| candidate)
+}
+
 fn folded(word: &str) -> Vec<char> {
     word.chars().flat_map(char::to_lowercase).map(|c| if c == '-' || c == ' ' { '_' } else { c }).collect()
 }
@@ -77,5 +98,24 @@ mod tests {
         assert_eq!(nearest("x", ["b", "k1"]), None);
         assert_eq!(nearest("k", ["b", "k1"]), None);
         assert_eq!(nearest(&"x".repeat(100_000), known), None);
+    }
+
+    #[test]
+    fn slips_of_the_pen() {
+        let known = ["document_id", "text", "labels", "path"];
+        for (word, expected) in [
+            ("docment_id", Some("document_id")),
+            ("Document-ID", Some("document_id")),
+            ("txt", Some("text")),
+            ("tx", None),
+            ("label", Some("labels")),
+            ("data", None),
+            ("extra", None),
+            ("note", None),
+            ("", None),
+        ] {
+            assert_eq!(misspelt(word, known), expected, "{word}");
+        }
+        assert_eq!(misspelt(&"x".repeat(100_000), known), None);
     }
 }

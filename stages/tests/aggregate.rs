@@ -72,9 +72,32 @@ fn skipped_and_failed_cases_are_no_zeros() {
     assert_eq!(measure.no_headline, Some(NoHeadline::Coverage { coverage: 0.75, floor: 0.95 }));
     let distribution = measure.distribution.expect("distribution");
     assert_eq!((distribution.min, distribution.max, distribution.median, distribution.std), (0.0, 1.0, 0.5, Some(0.5)));
-    let slices: Vec<_> = measure.categories.iter().map(|s| (s.name.as_deref(), s.mean, s.counts.scored)).collect();
+    let slices: Vec<_> = measure.categories.iter().map(|s| (s.name.as_deref(), s.headline, s.counts.scored)).collect();
     assert_eq!(slices, [(None, None, 0), (Some("a"), Some(0.5), 1), (Some("b"), Some(0.5), 2)]);
     assert!(measure.units.is_empty());
+}
+
+#[test]
+fn a_slice_below_the_floor_shows_its_counts_and_no_mean() {
+    // Category a has one score of two; b has both of its cases.
+    let scores = || vec![number(0.25), failed(), number(0.75), number(1.0), number(0.75)];
+    let a = &measured(scores()).categories[1];
+    assert_eq!((a.name.as_deref(), a.headline), (Some("a"), None));
+    assert_eq!(a.no_headline, Some(NoHeadline::Coverage { coverage: 0.5, floor: 0.95 }));
+    assert_eq!((a.counts.scored, a.counts.failed), (1, 1));
+    let mut evaluation = five();
+    evaluation.plan("base", "text", &["AP"]);
+    evaluation.respond("base", "text", 0, "passage", &[]);
+    evaluation.score("base", "text", "AP", 0, scores());
+    let ran = evaluation.report();
+    let markdown = text(&ran, "report.md");
+    assert!(markdown.contains("| a | – 1/1/0 |") && markdown.contains("| b | 0.7500 2/0/0 |"), "{markdown}");
+    let html = text(&ran, "report.html");
+    assert!(html.contains("title=\"coverage 0.5000 is under 0.9500\">–<span class=\"counts\">1&#x2f;1"), "{html}");
+    let report: Value = serde_json::from_slice(&ran.output("report.json").bytes).expect("json");
+    let slice = &report["ragstage"]["summary"]["measures"][0]["categories"][1];
+    assert_eq!((&slice["headline"], slice["no_headline"]["coverage"]["coverage"].as_f64()), (&Value::Null, Some(0.5)));
+    assert_eq!(slice.get("mean"), None);
 }
 
 #[test]
@@ -169,7 +192,7 @@ fn many_units_are_resampled_as_clusters() {
     assert_eq!((measure.headline, interval.resampled), (Some(0.5), Resampled::Units));
     // 20 independent units: 2 x 1.96 x 0.5 / sqrt(20) = 0.438; 40 cases would give 0.310.
     assert!(interval.high - interval.low > 0.36, "{interval:?}");
-    let slices: Vec<_> = measure.units.iter().map(|slice| (slice.name.as_deref(), slice.mean)).take(2).collect();
+    let slices: Vec<_> = measure.units.iter().map(|slice| (slice.name.as_deref(), slice.headline)).take(2).collect();
     assert_eq!(slices, [(Some("u0"), Some(0.0)), (Some("u1"), Some(1.0))]);
     let html = text(&evaluation.report(), "report.html");
     assert!(html.contains("By unit") && html.contains("whole units are resampled"));
@@ -362,6 +385,70 @@ fn pages_show_a_part_and_say_so() {
     let shown = |id: &str| html.contains(&format!("{id} · base"));
     assert!(shown("q249") && shown("q000") && shown("q198") && !shown("q199") && !shown("q248"));
     assert!(html.find("q249 ·") < html.find("q000 ·"));
+}
+
+#[test]
+fn gates_are_in_every_report() {
+    let mut evaluation = sample();
+    evaluation.plan("base", "vector", &["nDCG@10"]);
+    let gate = |measure: &str, at_least, at_most| GateSpec {
+        measure: measure.to_string(),
+        query: Some(if measure == "AP" { "text|" } else { "text" }.to_string()),
+        at_least,
+        at_most,
+        ..GateSpec::default()
+    };
+    let mut report = evaluation.build_report();
+    let plain = key_of(&report);
+    report.gates = vec![
+        gate("nDCG@10", Some(0.5), Some(0.9)),
+        gate("answer_contains", Some(0.8), None),
+        gate("AP", None, Some(1.0)),
+    ];
+    assert_ne!(key_of(&report), plain);
+    let ran = evaluation.memory.run(&report);
+    let markdown = text(&ran, "report.md");
+    for row in [
+        "**2 of 3 failed.**\n\n| gate |",
+        "| passed | nDCG@10 | base / text | 0.5000 | at least 0.5, at most 0.9 |  |\n",
+        "| **failed** | answer_contains | base / text | 0.7500 | at least 0.8 | 0.7500 &lt; 0.8 |\n",
+        "| **failed** | AP | any / text\\| | – | at most 1 | no evaluator is called AP; there are",
+        "|\n\n## Results\n",
+    ] {
+        assert!(markdown.contains(row), "{row}: {markdown}");
+    }
+    let html = text(&ran, "report.html");
+    assert!(html.contains("2 of 3 failed") && html.contains("0.7500 &lt; 0.8"));
+    let json: Value = serde_json::from_slice(&ran.output("report.json").bytes).expect("json");
+    let gates = &json["ragstage"]["gates"];
+    assert_eq!(
+        gates[0],
+        json!({
+            "gate": "nDCG@10 >= 0.5 and <= 0.9", "recipe": "base", "query": "text", "measure": "nDCG@10", "value": 0.5,
+            "at_least": 0.5, "at_most": 0.9, "passed": true, "why": null,
+        })
+    );
+    assert_eq!((&gates[1]["passed"], &gates[2]["value"]), (&json!(false), &Value::Null));
+    report.gates.truncate(1);
+    assert!(text(&evaluation.memory.run(&report), "report.md").contains("All passed.\n\n| gate |"));
+}
+
+#[test]
+fn worst_cases_are_ranked_by_the_first_evaluator_and_ties_by_the_next() {
+    let mut evaluation = five();
+    evaluation.plan("base", "text", &["answer_contains", "token_f1"]);
+    evaluation.respond("base", "text", 0, "passage", &[]);
+    // By the mean over evaluators q1, which is right in many words, would come before q2 and q5.
+    let right = vec![verdict(true), verdict(false), verdict(true), skipped(), verdict(false)];
+    evaluation.score("base", "text", "answer_contains", 0, right);
+    let words = vec![number(0.0625), number(1.0), number(1.0), number(0.5), number(0.75)];
+    evaluation.score("base", "text", "token_f1", 0, words);
+    let html = text(&evaluation.report(), "report.html");
+    let place = |id: &str| html.find(&format!("{id} · base"));
+    let places = ["q5", "q2", "q1", "q4"].map(place);
+    assert!(places.is_sorted() && places.iter().all(Option::is_some), "{places:?}");
+    assert_eq!(place("q3"), None);
+    assert!(html.contains("then those with the lowest answer_contains, the evaluation's first evaluator; ties"));
 }
 
 #[test]

@@ -22,6 +22,7 @@ recipes:
   - {name: words, parse: {encoding: utf-8}, full_text: {stop_words: [the]}}
   - {name: default}
 evaluators: [nDCG@10, answer_contains]
+gates: [{measure: answer_contains, recipe: words, query: full_text_search, at_least: 0, at_most: 1}]
 "#;
 
 const RETRIEVAL_ONLY: &str = r#"

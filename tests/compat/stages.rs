@@ -3,7 +3,7 @@
 use ragstage_cache::Digest;
 use ragstage_cache::key::key_of;
 use ragstage_stages::aggregate::{
-    Aggregate, BuildReport, EvaluatorInfo, PlannedQuery, QueryInfo, RecipeInfo, ResponseTable, ScoreTable,
+    Aggregate, BuildReport, EvaluatorInfo, GateSpec, PlannedQuery, QueryInfo, RecipeInfo, ResponseTable, ScoreTable,
     StatisticsOptions,
 };
 use ragstage_stages::artifact::{Observation, Observations, Results, Unit};
@@ -253,6 +253,7 @@ fn report(memory: &MemoryContext, records: &mut Records, benchmark: &Prepared, t
             options: json!({}),
         }],
         evaluators: EVALUATORS.map(evaluator_info).to_vec(),
+        gates: vec![GateSpec { measure: "nDCG@5".to_string(), at_least: Some(0.5), ..GateSpec::default() }],
         started_at: "2026-11-30T16:20:33Z".to_string(),
         finished_at: "2026-11-30T16:20:34Z".to_string(),
         salt: 0,

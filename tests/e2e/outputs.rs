@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use super::small::{self, CASE_COUNT, DOCUMENT_COUNT};
-use super::space::Space;
+use super::space::{Space, steps};
 
 const REPORTS: [&str; 4] = ["report.html", "report.json", "report.md", "scores.parquet"];
 
@@ -184,12 +184,18 @@ fn a_gate_that_fails_is_twelve_and_says_why() {
     let space = small::evaluated();
     let sound = space.read("evaluation.yaml");
     space.write("evaluation.yaml", &format!("{sound}gates: [{{measure: evidence_recall@3, at_least: 0.1}}]\n"));
+    // A moved bound renders the report again and runs nothing else.
+    assert_eq!(space.run("").expect(0).executed(), steps(&[("report", 1)]));
+    assert!(space.read("reports/small/report.md").contains("All passed."));
     space.run("").expect(0).expect_nothing();
 
     space.write(
         "evaluation.yaml",
         &format!("{sound}gates:\n  - {{measure: evidence_recall@3, at_least: 0.1}}\n  - {{measure: answer_contains, recipe: fine, query: bm25, at_most: 0.01}}\n"),
     );
+    let ran = space.run("").expect(12);
+    assert_eq!(ran.executed(), steps(&[("report", 1)]));
+    assert!(space.read("reports/small/report.md").contains("| **failed** | answer_contains | fine / bm25 |"));
     let ran = space.run("").expect(12).expect_nothing();
     assert_eq!(ran.stderr.matches("gate failed").count(), 1, "{}", ran.stderr);
     assert!(ran.stderr.contains("gate failed: answer_contains") && ran.stderr.contains("0.01"), "{}", ran.stderr);

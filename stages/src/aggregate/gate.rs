@@ -1,5 +1,7 @@
-//! Gates: numbers that an evaluation must reach. No gate is in any key: moving a bar computes nothing again.
+//! Gates: numbers that an evaluation must reach. They are in the report's key alone: moving a bar renders the report again
+//! and computes nothing else.
 
+use ragstage_cache::{KeyVisitor, Walk};
 use serde::{Deserialize, Serialize};
 
 use super::summary::{MeasureSummary, Summary};
@@ -25,6 +27,24 @@ pub struct GateSpec {
     /// The greatest mean that passes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_most: Option<f64>,
+}
+
+impl Walk for GateSpec {
+    fn walk(&self, v: &mut dyn KeyVisitor) {
+        v.begin_record("", "gate");
+        v.text("measure", &self.measure);
+        for (name, value) in [("name", &self.name), ("recipe", &self.recipe), ("query", &self.query)] {
+            if let Some(value) = value {
+                v.text(name, value);
+            }
+        }
+        for (name, bound) in [("at_least", self.at_least), ("at_most", self.at_most)] {
+            if let Some(bound) = bound {
+                v.float(name, bound);
+            }
+        }
+        v.end();
+    }
 }
 
 impl GateSpec {
@@ -73,6 +93,8 @@ impl GateSpec {
             query: Some(measure.query.clone()),
             measure: self.measure.clone(),
             value: measure.headline,
+            at_least: self.at_least,
+            at_most: self.at_most,
             passed: why.is_none(),
             why,
         }
@@ -93,6 +115,12 @@ pub struct GateOutcome {
     pub measure: String,
     /// The headline number that was judged.
     pub value: Option<f64>,
+    /// The least value that passes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_least: Option<f64>,
+    /// The greatest value that passes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_most: Option<f64>,
     /// Whether it passed.
     pub passed: bool,
     /// Why it did not.
@@ -115,6 +143,8 @@ pub fn check(summary: &Summary, gates: &[GateSpec]) -> Vec<GateOutcome> {
                 query: gate.query.clone(),
                 measure: gate.measure.clone(),
                 value: None,
+                at_least: gate.at_least,
+                at_most: gate.at_most,
                 passed: false,
                 why: Some(nothing_covered(summary, gate)),
             });

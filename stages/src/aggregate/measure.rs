@@ -23,14 +23,17 @@ impl MeasureSummary {
         let numbers = |entries: &[usize]| -> Vec<f64> {
             if numeric { entries.iter().filter_map(|&entry| number(&outcomes[entry])).collect() } else { Vec::new() }
         };
-        let slice = |name: Option<String>, entries: &[usize]| Slice {
-            name,
-            counts: Counts::of(entries.iter().map(|&entry| outcomes[entry].state)),
-            mean: mean(&numbers(entries)),
+        let counts = |entries: &[usize]| Counts::of(entries.iter().map(|&entry| outcomes[entry].state));
+        let slice = |name: Option<String>, entries: &[usize]| {
+            let counts = counts(entries);
+            let no_headline = no_headline(&counts, numeric, options.coverage_floor);
+            let headline = if no_headline.is_none() { mean(&numbers(entries)) } else { None };
+            Slice { name, counts, headline, no_headline }
         };
         let all: Vec<usize> = (0..cases.len()).collect();
-        let (whole, values) = (slice(None, &all), numbers(&all));
-        let no_headline = no_headline(&whole.counts, numeric, options.coverage_floor);
+        let (counts, values) = (counts(&all), numbers(&all));
+        let mean = mean(&values);
+        let no_headline = no_headline(&counts, numeric, options.coverage_floor);
         let units = match cases.units.units.as_slice() {
             [] | [_] => Vec::new(),
             units => {
@@ -42,9 +45,9 @@ impl MeasureSummary {
             recipe: series.recipe.clone(),
             query: series.query.clone(),
             evaluator: series.evaluator.clone(),
-            counts: whole.counts,
-            mean: whole.mean,
-            headline: if no_headline.is_none() { whole.mean } else { None },
+            counts,
+            mean,
+            headline: if no_headline.is_none() { mean } else { None },
             no_headline,
             interval: if numeric { interval(series, &outcomes, cases, &values, options) } else { None },
             distribution: Distribution::of(&values),

@@ -170,8 +170,11 @@ pub struct Slice {
     pub name: Option<String>,
     /// How many cases are behind the mean.
     pub counts: Counts,
-    /// Mean over the slice's scored cases.
-    pub mean: Option<f64>,
+    /// Mean over the slice's scored cases, where the slice's own coverage reaches the floor. One that may not be shown is not
+    /// kept either: by category nobody looks twice.
+    pub headline: Option<f64>,
+    /// Why there is no headline.
+    pub no_headline: Option<NoHeadline>,
 }
 
 /// How many cases of one query mode of one recipe have a response.

@@ -40,6 +40,9 @@ const TASK_TYPES: [(&str, &str); 4] = [
 /// are what is usually reported.
 const DEFAULT_EVALUATORS: [&str; 5] = ["nDCG@10", "AP@100", "R@100", "P@10", "RR@10"];
 
+/// The key of the benchmark's metadata that says how many judgements are of no query that there is; absent where none is.
+pub(crate) const QRELS_WITHOUT_QUERY: &str = "qrels_without_query";
+
 /// The benchmark in `files`.
 ///
 /// # Errors
@@ -56,6 +59,7 @@ pub fn read_beir(spec: &BeirSpec, files: BeirFiles<'_>) -> Result<Benchmark, Vec
     let mut found = Vec::new();
     let qrels = Qrels::read(files.qrels, &mut found);
     append_in_line_order(&mut errors, found);
+    let strays = qrels.without(&queries.iter().map(|(id, _)| id.as_str()).collect());
     let (queries, golds) = judged(&names, queries, &qrels);
     if queries.rows.is_empty() && errors.is_empty() {
         let hint = match qrels.example() {
@@ -68,8 +72,12 @@ pub fn read_beir(spec: &BeirSpec, files: BeirFiles<'_>) -> Result<Benchmark, Vec
         return Err(errors);
     }
     let unit = Benchmark::whole(names.labels());
+    let mut info = names.info();
+    if strays > 0 {
+        info.metadata.insert(QRELS_WITHOUT_QUERY.to_string(), json!(strays));
+    }
     Ok(Benchmark {
-        info: names.info(),
+        info,
         documents,
         queries,
         golds,

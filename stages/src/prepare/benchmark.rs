@@ -27,10 +27,24 @@ impl Benchmark {
     }
 }
 
-/// Adds what was found in one file to `errors`, in line order.
+/// How many lines of a file are told of.
+const TOLD_LINES: usize = 20;
+
+/// Adds what was found in one file to `errors`, in line order. When very many lines are wrong they are all wrong in the same
+/// way, so the first ones are told and the others counted.
 pub(super) fn append_in_line_order(errors: &mut Vec<InputError>, mut found: Vec<InputError>) {
     found.sort_by_key(|error| error.place.line);
+    let mut lines: Vec<u64> = found.iter().filter_map(|error| error.place.line).collect();
+    lines.dedup();
+    let last_told = lines.get(TOLD_LINES - 1).copied();
+    let more = lines.len().saturating_sub(TOLD_LINES);
+    let first_untold = found.iter().position(|error| more > 0 && error.place.line > last_told);
+    let untold = first_untold.map(|position| found.split_off(position)).unwrap_or_default();
     errors.append(&mut found);
+    if let Some(InputError { place, .. }) = untold.into_iter().next() {
+        let lines = if more == 1 { "line" } else { "lines" };
+        errors.push(InputError::new(Place { column: None, ..place }, format!("... and {more} more {lines}")));
+    }
 }
 
 /// The object-store style key of a document (spec/heta 2).
@@ -41,4 +55,34 @@ pub(super) fn source_key(benchmark: &str, split: &str, document_id: &str, name: 
 /// The error of a file in which there is nothing: no document, no case.
 pub(super) fn nothing(place: Place, what: &str, hint: &str) -> InputError {
     InputError::new(place, format!("expected at least one {what}, found none")).hint(hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(lines: &[Option<u64>]) -> Vec<String> {
+        let error = |line: &Option<u64>| InputError::new(Place { line: *line, ..Place::file("f") }, "wrong");
+        let mut errors = Vec::new();
+        append_in_line_order(&mut errors, lines.iter().map(error).collect());
+        errors.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn the_first_lines_are_told_and_the_others_counted() {
+        let wrong: Vec<Option<u64>> = (1..=1000).rev().map(Some).chain([Some(20), Some(21), None]).collect();
+        let errors = told(&wrong);
+        assert_eq!(errors.len(), 23);
+        assert_eq!(errors[..2], ["f: wrong", "f:1: wrong"]);
+        assert_eq!(errors[20..], ["f:20: wrong", "f:20: wrong", "f:21: ... and 980 more lines"]);
+    }
+
+    #[test]
+    fn few_lines_are_all_told() {
+        let wrong: Vec<Option<u64>> = (1..=20).map(Some).collect();
+        assert_eq!(told(&wrong).len(), 20);
+        let wrong: Vec<Option<u64>> = (1..=21).map(Some).collect();
+        assert_eq!(told(&wrong).last().map(String::as_str), Some("f:21: ... and 1 more line"));
+        assert_eq!(told(&[None; 30]).len(), 30);
+    }
 }

@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::benchmark::{append_in_line_order, nothing};
 use super::fields::Fields;
 use super::ids::Ids;
+use super::keys::{CASE, EVIDENCE, EXPECTED};
 use super::lines::SourceBytes;
 use super::rows::rows;
 use crate::artifact::{Evidence, Gold, Golds, Queries, Query};
@@ -17,14 +18,14 @@ pub(super) fn read_cases(source: SourceBytes<'_>, errors: &mut Vec<InputError>) 
     let mut queries = Vec::new();
     let mut golds = Vec::new();
     for row in rows(source, &mut found) {
-        let fields = Fields::of(source.path, &row);
+        let fields = Fields::of(source.path, &row).checked(&CASE, &mut found);
         let case_id = fields.text("case_id", &mut found);
         if let Some(case_id) = &case_id {
             ids.take(case_id, queries.len(), fields.place(), &mut found);
         }
         let text = fields.text("query", &mut found);
         let mut gold = match fields.nested("expected", &mut found) {
-            Some(expected) => gold(&expected, &mut found),
+            Some(expected) => gold(&expected.checked(&EXPECTED, &mut found), &mut found),
             None => Gold::default(),
         };
         gold.labels = fields.object("labels", &mut found);
@@ -54,7 +55,7 @@ fn gold(expected: &Fields<'_>, errors: &mut Vec<InputError>) -> Gold {
     let mut evidence = Vec::new();
     for (name, item) in expected.list("evidence", errors) {
         if let Some(fields) = expected.as_fields(name.clone(), item, errors) {
-            evidence.extend(piece(&name, &fields, errors));
+            evidence.extend(piece(&name, fields, errors));
         }
     }
     Gold {
@@ -67,8 +68,9 @@ fn gold(expected: &Fields<'_>, errors: &mut Vec<InputError>) -> Gold {
 }
 
 /// One piece of evidence.
-fn piece(name: &str, fields: &Fields<'_>, errors: &mut Vec<InputError>) -> Option<Evidence> {
+fn piece(name: &str, fields: Fields<'_>, errors: &mut Vec<InputError>) -> Option<Evidence> {
     let before = errors.len();
+    let fields = fields.checked(&EVIDENCE, errors);
     let evidence = Evidence {
         reference_id: fields.optional_text("reference_id", errors),
         locator: fields.object("locator", errors),
@@ -144,5 +146,34 @@ mod tests {
             ]
         );
         assert_eq!(read("\n").unwrap_err(), ["cases.jsonl: expected at least one case, found none"]);
+    }
+
+    #[test]
+    fn a_misspelt_key_is_told_once_and_a_key_of_the_datasets_own_is_not() {
+        let text = concat!(
+            "{\"case_id\": \"a\", \"query\": \"q\", \"answers\": [\"x\"], \"label\": {}, \"extra\": 1}\n",
+            "{\"case_id\": \"b\", \"quary\": \"q\", \"expected\": {\"answer\": [\"x\"], \"note\": 1}}\n",
+            "{\"case_id\": \"c\", \"query\": \"q\", \"expected\": {\"evidence\": [{\"reference_ids\": \"d\"}]}}\n",
+        );
+        assert_eq!(
+            read(text).unwrap_err(),
+            [
+                "cases.jsonl:1: unknown key `answers`",
+                "cases.jsonl:1: unknown key `label`",
+                "cases.jsonl:2: unknown key `quary`",
+                "cases.jsonl:2: unknown key `expected.answer`",
+                "cases.jsonl:3: unknown key `expected.evidence[0].reference_ids`",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_question_is_called_query() {
+        let mut errors = Vec::new();
+        let text = b"{\"case_id\": \"a\", \"question\": \"q\"}\n";
+        read_cases(SourceBytes { path: Path::new("cases.jsonl"), bytes: text }, &mut errors);
+        assert_eq!(errors.len(), 1, "{errors:?}");
+        assert_eq!(errors[0].message, "`query` is missing; expected a text");
+        assert_eq!(errors[0].hint.as_deref(), Some("there is a key `question`; call it `query`"));
     }
 }

@@ -11,6 +11,7 @@ use super::document_path::document_path;
 use super::fields::Fields;
 use super::ids::Ids;
 use super::jsonl::FindDocument;
+use super::keys::DOCUMENT;
 use super::lines::SourceBytes;
 use super::rows::rows;
 use crate::artifact::{BenchmarkInfo, Document, Documents};
@@ -28,7 +29,7 @@ pub(super) fn read_documents(
     let mut paths = HashMap::new();
     let mut documents = Vec::new();
     for row in rows(source, &mut found) {
-        let fields = Fields::of(source.path, &row);
+        let fields = Fields::of(source.path, &row).checked(&DOCUMENT, &mut found);
         let document_id = fields.text("document_id", &mut found);
         if let Some(document_id) = &document_id {
             ids.take(document_id, documents.len(), fields.place(), &mut found);
@@ -116,6 +117,7 @@ fn payload(
             let source_uri = fields.optional_text("source_uri", errors)?;
             Some(Payload { source_uri: Some(source_uri), ..Payload::default() })
         }
+        [] if PAYLOADS.into_iter().any(|key| fields.is_misspelt(key)) => None,
         [] => {
             let error = fields.error("no content; expected one of `text`, `data_base64`, `path`, `source_uri`");
             errors.push(if fields.is_null("text") {
@@ -228,6 +230,22 @@ mod tests {
         assert_eq!(fault(r#""path": "files/b.md""#), "`path` \"files/b.md\" is missing on disk");
         assert_eq!(fault(r#""path": "../a.md""#), "`path` \"../a.md\" leaves the benchmark's root");
         assert_eq!(fault(r#""source_uri": " ""#), "`source_uri` is blank");
+    }
+
+    #[test]
+    fn misspelt_keys_are_told_once_with_what_was_meant() {
+        let errors =
+            read("{\"docment_id\": \"d\", \"name\": \"d.txt\", \"media_type\": \"text/plain\", \"txt\": \"t\"}")
+                .unwrap_err();
+        let told: Vec<_> = errors.iter().map(|error| (error.message.as_str(), error.hint.as_deref())).collect();
+        assert_eq!(
+            told,
+            [
+                ("unknown key `docment_id`", Some("did you mean `document_id`?")),
+                ("unknown key `txt`", Some("did you mean `text`?")),
+            ]
+        );
+        assert!(read(&row(r#""text": "t", "ignored_field": 1"#)).is_ok());
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde_json::{Number, Value};
 
+use super::keys::{Keys, other_names};
 use super::rows::Row;
 use super::whitespace::strip;
 use crate::artifact::Json;
@@ -11,19 +12,37 @@ use crate::error::{InputError, Place};
 
 /// The fields of a JSON object in a row. What is wrong with one is added to a list of errors, so that a reader goes on and
 /// finds the next. A field that is null counts as absent: the reference system reads it as the four letters `None`
-/// (spec/heta 9, bug 22). Keys that nobody asks for are ignored.
+/// (spec/heta 9, bug 22). Keys that nobody asks for are ignored, but for those that [`Fields::checked`] refuses.
 pub(super) struct Fields<'a> {
     path: &'a Path,
     line: u64,
     /// What stands before a key in messages: nothing, or `expected.`, or `expected.evidence[2].`.
     within: String,
     object: &'a Json,
+    /// The keys that it was held against.
+    keys: Option<&'static Keys>,
 }
 
 impl<'a> Fields<'a> {
     /// The fields of `row` of the file `path`.
     pub(super) fn of(path: &'a Path, row: &'a Row) -> Self {
-        Fields { path, line: row.line, within: String::new(), object: &row.object }
+        Fields { path, line: row.line, within: String::new(), object: &row.object, keys: None }
+    }
+
+    /// The same fields, once every key that is a mistake has been added to `errors`.
+    pub(super) fn checked(mut self, keys: &'static Keys, errors: &mut Vec<InputError>) -> Self {
+        for key in self.object.keys() {
+            if let Some(advice) = keys.advice(key) {
+                errors.push(self.error(format!("unknown key `{}`", self.name(key))).hint(advice));
+            }
+        }
+        self.keys = Some(keys);
+        self
+    }
+
+    /// Whether `key` is there under a name that was refused as a slip of the pen: then its absence has been told.
+    pub(super) fn is_misspelt(&self, key: &str) -> bool {
+        self.keys.is_some_and(|keys| self.object.keys().any(|other| keys.meant(other) == Some(key)))
     }
 
     /// The row's place.
@@ -75,11 +94,15 @@ impl<'a> Fields<'a> {
     /// The text of `key`, stripped; absent or blank is an error.
     pub(super) fn text(&self, key: &str, errors: &mut Vec<InputError>) -> Option<String> {
         if self.value(key).is_none() {
+            if self.is_misspelt(key) {
+                return None;
+            }
             let found = if self.is_null(key) { "is null" } else { "is missing" };
             let error = self.error(format!("`{}` {found}; expected a text", self.name(key)));
-            errors.push(match self.alike(key) {
-                Some(other) => error.hint(format!("there is a key `{other}`; keys are case-sensitive")),
-                None => error,
+            errors.push(match (self.alike(key), self.other_name(key)) {
+                (Some(other), _) => error.hint(format!("there is a key `{other}`; keys are case-sensitive")),
+                (None, Some(other)) => error.hint(format!("there is a key `{other}`; call it `{key}`")),
+                (None, None) => error,
             });
             return None;
         }
@@ -90,6 +113,11 @@ impl<'a> Fields<'a> {
     fn alike(&self, key: &str) -> Option<&'a str> {
         let plain = |text: &str| text.to_lowercase().replace(['-', ' ', '_'], "");
         self.object.keys().map(String::as_str).find(|other| *other != key && plain(other) == plain(key))
+    }
+
+    /// A key that other formats use for `key`.
+    fn other_name(&self, key: &str) -> Option<&'static str> {
+        other_names(key).iter().copied().find(|other| self.value(other).is_some())
     }
 
     /// The object of `key`; empty where it is absent or wrong.
@@ -141,7 +169,7 @@ impl<'a> Fields<'a> {
     pub(super) fn as_fields(&self, name: String, value: &'a Value, errors: &mut Vec<InputError>) -> Option<Fields<'a>> {
         match value {
             Value::Object(object) => {
-                Some(Fields { path: self.path, line: self.line, within: format!("{name}."), object })
+                Some(Fields { path: self.path, line: self.line, within: format!("{name}."), object, keys: None })
             }
             value => {
                 errors.push(self.error(format!("`{name}` is {}; expected an object", describe(value))));

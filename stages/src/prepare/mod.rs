@@ -8,6 +8,7 @@ mod documents_file;
 mod fields;
 mod ids;
 mod jsonl;
+mod keys;
 mod lines;
 mod listing;
 mod prepare_benchmark;
@@ -21,6 +22,7 @@ mod spec;
 mod units_file;
 mod whitespace;
 
+pub(crate) use beir::QRELS_WITHOUT_QUERY;
 pub use beir::{BeirFiles, read_beir};
 pub use benchmark::Benchmark;
 pub use jsonl::{FindDocument, JsonlFiles, read_jsonl};

@@ -1,6 +1,6 @@
 //! Relevance judgements of a BEIR folder (spec/heta 4.2), in BEIR's three columns or in TREC's four.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::lines::{Line, SourceBytes, lines};
 use super::whitespace::{is_whitespace, strip};
@@ -74,6 +74,12 @@ impl Qrels {
     /// Some query that is judged, for messages.
     pub(super) fn example(&self) -> Option<&str> {
         self.queries.keys().map(String::as_str).min()
+    }
+
+    /// How many judgements are of a query that is none of `queries`.
+    pub(super) fn without(&self, queries: &HashSet<&str>) -> usize {
+        let strays = self.queries.iter().filter(|(query, _)| !queries.contains(query.as_str()));
+        strays.map(|(_, query)| query.judgements.len()).sum()
     }
 
     fn add(&mut self, query: &str, judgement: Judgement) {

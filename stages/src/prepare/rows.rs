@@ -8,6 +8,7 @@ use serde_json::error::Category;
 
 use super::fields::describe;
 use super::lines::{Line, SourceBytes, lines};
+use super::whitespace::strip;
 use crate::artifact::Json;
 use crate::error::{InputError, Place};
 
@@ -30,6 +31,11 @@ pub(super) fn rows(source: SourceBytes<'_>, errors: &mut Vec<InputError>) -> Vec
         }
     };
     let lines = lines(source.path, &bytes, errors);
+    if let Some(line) = lines.first().filter(|line| is_csv(line.text)) {
+        let error = InputError::new(Place::line(source.path, line.number), "this looks like CSV; expected JSON lines");
+        errors.push(error.hint("write one JSON object per line, e.g. {\"...\": \"...\"}"));
+        return Vec::new();
+    }
     let parsed: Vec<Result<Row, InputError>> = lines.par_iter().map(|line| parse(source.path, line)).collect();
     let mut rows = Vec::with_capacity(parsed.len());
     for row in parsed {
@@ -39,6 +45,12 @@ pub(super) fn rows(source: SourceBytes<'_>, errors: &mut Vec<InputError>) -> Vec
         }
     }
     rows
+}
+
+/// Whether the first line of a file is a row of a table: then no line is worth an error of its own.
+fn is_csv(first: &str) -> bool {
+    let first = strip(first);
+    !first.starts_with(['{', '[']) && first.contains([',', '\t']) && serde_json::from_str::<Value>(first).is_err()
 }
 
 fn parse(path: &Path, line: &Line<'_>) -> Result<Row, InputError> {
@@ -85,6 +97,19 @@ mod tests {
         assert_eq!(rows.iter().map(|row| row.line).collect::<Vec<_>>(), [1, 4]);
         assert_eq!(rows[1].object["b"], "x\u{2028}y");
         assert!(errors.is_empty());
+    }
+
+    #[test]
+    fn a_table_is_one_error() {
+        for text in ["\u{feff}\n document_id,name\na,b\n", "\"id\",\"name\"\n", "id\tname\na\tb\n"] {
+            let (rows, errors) = read(text);
+            assert!(rows.is_empty());
+            assert_eq!(errors.len(), 1, "{errors:?}");
+            assert_eq!(errors[0].message, "this looks like CSV; expected JSON lines");
+        }
+        for text in ["[1, 2]\n", "\"a, b\"\n", "no json\n", "{\"a\", 1}\n"] {
+            assert!(!read(text).1[0].message.contains("CSV"), "{text}");
+        }
     }
 
     #[test]

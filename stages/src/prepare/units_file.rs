@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use super::benchmark::{append_in_line_order, nothing};
 use super::fields::Fields;
 use super::ids::Ids;
+use super::keys::UNIT;
 use super::lines::SourceBytes;
 use super::rows::rows;
 use crate::artifact::{Queries, UnitRows};
@@ -25,7 +26,7 @@ pub(super) fn read_units(
     let mut ids = Ids::new("unit_id");
     let mut units = Vec::new();
     for row in rows(source, &mut found) {
-        let fields = Fields::of(source.path, &row);
+        let fields = Fields::of(source.path, &row).checked(&UNIT, &mut found);
         let unit_id = fields.text("unit_id", &mut found);
         if let Some(unit_id) = &unit_id {
             ids.take(unit_id, units.len(), fields.place(), &mut found);
@@ -124,6 +125,13 @@ mod tests {
         assert_eq!((&units[0].document_rows, &units[0].case_rows), (&Some(vec![1, 0]), &Some(vec![1])));
         assert_eq!((&units[1].document_rows, &units[1].case_rows), (&None, &None));
         assert_eq!(units[1].metadata["k"], 1);
+    }
+
+    #[test]
+    fn every_unknown_key_is_an_error() {
+        let text = "{\"unit_id\": \"u\", \"documents\": [\"d1\"], \"note\": 1}\n";
+        let errors = read(text).unwrap_err();
+        assert_eq!(errors, ["units.jsonl:1: unknown key `documents`", "units.jsonl:1: unknown key `note`"]);
     }
 
     #[test]

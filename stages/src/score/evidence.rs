@@ -119,7 +119,7 @@ fn matches(piece: &Evidence, text: &str, passage: Passage<'_>) -> bool {
 }
 
 /// All that a reference id may mean.
-fn ids(hit: &Hit) -> Vec<Cow<'_, str>> {
+pub(crate) fn ids(hit: &Hit) -> Vec<Cow<'_, str>> {
     let mut ids = chunk_ids(hit);
     ids.extend(document_ids(hit));
     ids.extend(texts(hit, &KEY, &KEYS));

@@ -230,6 +230,7 @@ impl Evaluation {
             recipes,
             queries_info: queries,
             evaluators,
+            gates: Vec::new(),
             started_at: "2026-11-30T16:20:33Z".to_string(),
             finished_at: "2026-11-30T16:20:34Z".to_string(),
             salt: 0,

@@ -6,6 +6,8 @@ use serde::Serialize;
 
 use super::case_response::CaseResponse;
 use super::evaluation_report::EvaluationReport;
+use super::findings::Findings;
+use super::lints::Lints;
 use super::page::Page;
 use super::scale::Scale;
 use super::view::{Material, View};
@@ -15,7 +17,7 @@ use crate::aggregate::case_list::CaseList;
 use crate::aggregate::observed::Observed;
 use crate::aggregate::series::Series;
 use crate::aggregate::unit_responses::UnitResponses;
-use crate::aggregate::{Latency, PlannedQuery, ResponseTable, ScoreTable, Summary};
+use crate::aggregate::{GateSpec, Latency, PlannedQuery, ResponseTable, ScoreTable, Summary, check};
 use crate::artifact::{Documents, Golds};
 use crate::contract::{Action, Context, Output, Produced, begin_key, decoded};
 use crate::error::StageError;
@@ -85,6 +87,8 @@ pub struct BuildReport {
     pub queries_info: Vec<QueryInfo>,
     /// The evaluators in the evaluation's order.
     pub evaluators: Vec<EvaluatorInfo>,
+    /// The bounds that the means must keep.
+    pub gates: Vec<GateSpec>,
     /// When the evaluation began, RFC 3339 in UTC; not in the key.
     pub started_at: String,
     /// When it ended, RFC 3339 in UTC; not in the key.
@@ -137,6 +141,7 @@ impl Walk for BuildReport {
         walk_list(v, "recipes", &self.recipes);
         walk_list(v, "query_infos", &self.queries_info);
         walk_list(v, "evaluators", &self.evaluators);
+        walk_list(v, "gates", &self.gates);
         v.end();
     }
 }
@@ -165,10 +170,10 @@ impl BuildReport {
         &self,
         context: &dyn Context,
         cases: &CaseList,
+        golds: &Golds,
         mut visit: impl FnMut(usize, CaseResponse<'_>) -> Result<(), StageError>,
     ) -> Result<(), StageError> {
         let step = self.step();
-        let gold = decoded::<Golds>(context, step, &self.gold)?;
         let series = Series::read(context, step, &self.plan, &self.scores, cases)?;
         let mut rest = series.as_slice();
         let mut columns = Vec::with_capacity(self.plan.len());
@@ -192,7 +197,7 @@ impl BuildReport {
             for entry in cases.range(unit) {
                 for (column, ((planned, own, _), responses)) in columns.iter().zip(&responses).enumerate() {
                     let scores = own.iter().map(|s| (s.evaluator.as_str(), s.outcome(cases, entry))).collect();
-                    let gold = gold.rows.get(cases.entries[entry].row);
+                    let gold = golds.rows.get(cases.entries[entry].row);
                     visit(column, CaseResponse::new(cases, gold, planned, responses.as_ref(), entry, scores))?;
                 }
             }
@@ -229,25 +234,30 @@ impl Action for BuildReport {
             None => Default::default(),
         };
         let report_id = self.report_id();
+        let gates = check(&summary, &self.gates);
         let scales = self.scales(&summary);
         let json_fault = |error: serde_json::Error| StageError::encode(step, error);
         let mut json = EvaluationReport::begin(self, &report_id, &cases, &summary).map_err(json_fault)?;
+        let golds = decoded::<Golds>(context, step, &self.gold)?;
+        let mut lints = Lints::begin(&cases, &self.plan, &golds, &documents);
         let mut worst = WorstCases::default();
         let mut case_results = 0;
-        self.visit_cases(context, &cases, |column, case| {
+        self.visit_cases(context, &cases, &golds, |column, case| {
             worst.offer(&case, &scales[column]);
+            lints.see(column, &case);
             case_results += 1;
             json.case(&case).map_err(json_fault)
         })?;
-        let json = json.finish(&documents, &summary, &latency).map_err(json_fault)?;
+        let lints = lints.finish();
+        let findings = Findings { summary: &summary, latency: &latency, gates: &gates, lints: &lints };
+        let json = json.finish(&documents, &findings).map_err(json_fault)?;
         let (worst, hidden_cases) = worst.finish();
         let view = View::of(&Material {
             report: self,
             report_id: &report_id,
             benchmark: &cases.units.benchmark,
             documents: documents.rows.len(),
-            summary: &summary,
-            latency: &latency,
+            findings,
             worst: &worst,
             hidden_cases,
         });

@@ -8,9 +8,11 @@ use serde_json::{Value, json};
 use super::action::{BuildReport, EvaluatorInfo, QueryInfo, RecipeInfo};
 use super::case_response::CaseResponse;
 use super::case_result::CaseResult;
+use super::findings::Findings;
 use super::json_object::JsonObject;
+use super::lints::Lint;
 use crate::aggregate::case_list::CaseList;
-use crate::aggregate::{Latency, Summary};
+use crate::aggregate::{GateOutcome, Latency, Summary};
 use crate::artifact::{Documents, Json};
 
 /// Version of what is under `ragstage`.
@@ -49,6 +51,8 @@ struct Ragstage<'a> {
     evaluators: &'a [EvaluatorInfo],
     summary: &'a Summary,
     latency: &'a Latency,
+    gates: &'a [GateOutcome],
+    lints: &'a [Lint],
     digests: BTreeMap<&'static str, String>,
 }
 
@@ -92,8 +96,7 @@ impl<'a> EvaluationReport<'a> {
     pub(super) fn finish(
         mut self,
         documents: &Documents,
-        summary: &Summary,
-        latency: &Latency,
+        findings: &Findings<'_>,
     ) -> Result<Vec<u8>, serde_json::Error> {
         let report = self.report;
         self.object.end_array();
@@ -107,8 +110,10 @@ impl<'a> EvaluationReport<'a> {
             recipes: &report.recipes,
             queries: &report.queries_info,
             evaluators: &report.evaluators,
-            summary,
-            latency,
+            summary: findings.summary,
+            latency: findings.latency,
+            gates: findings.gates,
+            lints: findings.lints,
             digests: report.inputs().into_iter().map(|(name, digest)| (name, digest.hex())).collect(),
         };
         self.object.field("ragstage", &ragstage)?;

@@ -27,6 +27,7 @@ struct SliceRow {
 struct SliceCell {
     mean: String,
     counts: String,
+    why_not: Option<String>,
 }
 
 impl SliceTable {
@@ -57,8 +58,9 @@ impl SliceCell {
     fn of(slice: &Slice) -> Self {
         let counts = &slice.counts;
         SliceCell {
-            mean: slice.mean.map_or_else(|| "–".to_string(), |mean| format!("{mean:.4}")),
+            mean: slice.headline.map_or_else(|| "–".to_string(), |mean| format!("{mean:.4}")),
             counts: format!("{}/{}/{}", counts.scored, counts.failed, counts.skipped),
+            why_not: slice.no_headline.map(|why| why.to_string()),
         }
     }
 }

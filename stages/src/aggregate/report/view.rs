@@ -4,10 +4,13 @@ use serde::Serialize;
 
 use super::action::BuildReport;
 use super::bar::Bar;
+use super::findings::Findings;
+use super::lints::Lint;
 use super::slice_table::SliceTable;
 use super::worst_cases::WorstCase;
 use crate::aggregate::{
-    FailureGroup, Headline, Latency, LatencyStatistics, MeasureSummary, NoHeadline, PlannedQuery, Resampled, Summary,
+    FailureGroup, GateOutcome, Headline, Latency, LatencyStatistics, MeasureSummary, NoHeadline, PlannedQuery,
+    Resampled, Summary,
 };
 use crate::artifact::BenchmarkInfo;
 
@@ -30,8 +33,11 @@ pub(super) struct View<'a> {
     queries: Vec<QueryColumn<'a>>,
     matrix: Vec<MatrixRow<'a>>,
     headlines: Vec<HeadlineRow<'a>>,
+    gates: Vec<GateRow<'a>>,
+    failed_gates: usize,
     clustered: bool,
     warnings: Vec<String>,
+    lints: &'a [Lint],
     labels: Vec<LabelRow<'a>>,
     categories: Vec<SliceTable>,
     unit_tables: Vec<SliceTable>,
@@ -40,6 +46,7 @@ pub(super) struct View<'a> {
     failures: &'a [FailureGroup],
     hidden_failures: usize,
     worst: &'a [WorstCase],
+    worst_by: Option<&'a str>,
     hidden_cases: usize,
     settings: Vec<Setting>,
     records: Vec<Record<'a>>,
@@ -78,6 +85,18 @@ struct HeadlineRow<'a> {
     skipped: u64,
     coverage: String,
     why_not: Option<String>,
+}
+
+/// A gate on one query of one recipe.
+#[derive(Serialize)]
+struct GateRow<'a> {
+    passed: bool,
+    measure: &'a str,
+    recipe: &'a str,
+    query: &'a str,
+    value: Option<String>,
+    bounds: String,
+    why: Option<&'a str>,
 }
 
 /// How often one label was given.
@@ -125,8 +144,7 @@ pub(super) struct Material<'a> {
     pub(super) report_id: &'a str,
     pub(super) benchmark: &'a BenchmarkInfo,
     pub(super) documents: usize,
-    pub(super) summary: &'a Summary,
-    pub(super) latency: &'a Latency,
+    pub(super) findings: Findings<'a>,
     pub(super) worst: &'a [WorstCase],
     pub(super) hidden_cases: usize,
 }
@@ -134,7 +152,7 @@ pub(super) struct Material<'a> {
 impl<'a> View<'a> {
     /// The view of `material`.
     pub(super) fn of(material: &Material<'a>) -> Self {
-        let Material { report, summary, .. } = *material;
+        let Material { report, findings: Findings { summary, latency, gates, lints }, .. } = *material;
         let statistics = &summary.statistics;
         let shown_failures = summary.failures.len().min(SHOWN_FAILURES);
         View {
@@ -151,16 +169,20 @@ impl<'a> View<'a> {
             queries: report.plan.iter().map(|planned| query_column(planned, summary)).collect(),
             matrix: matrix(&report.plan, summary),
             headlines: headline_rows(summary),
+            gates: gates.iter().map(gate_row).collect(),
+            failed_gates: gates.iter().filter(|gate| !gate.passed).count(),
             clustered: summary.measures.iter().any(is_clustered),
+            lints,
             warnings: warnings(&report.plan, summary),
             labels: summary.measures.iter().flat_map(label_rows).collect(),
             categories: SliceTable::all(&summary.measures, |measure| &measure.categories),
             unit_tables: SliceTable::all(&summary.measures, |measure| &measure.units),
-            latency: latency_rows(material.latency),
+            latency: latency_rows(latency),
             failed_responses: summary.responses.iter().map(|response| response.failed).sum(),
             failures: &summary.failures[..shown_failures],
             hidden_failures: summary.failures.len() - shown_failures,
             worst: material.worst,
+            worst_by: evaluators(summary).first().copied(),
             hidden_cases: material.hidden_cases,
             settings: settings(report, summary),
             records: records(report),
@@ -241,6 +263,21 @@ fn headline_row(measure: &MeasureSummary) -> HeadlineRow<'_> {
         skipped: headline.skipped,
         coverage: headline.coverage.map_or_else(|| "–".to_string(), number),
         why_not: headline.why_not.map(|why| why.to_string()),
+    }
+}
+
+fn gate_row(gate: &GateOutcome) -> GateRow<'_> {
+    let bounds = [("at least", gate.at_least), ("at most", gate.at_most)];
+    let bounds: Vec<String> =
+        bounds.into_iter().filter_map(|(word, bound)| Some(format!("{word} {}", bound?))).collect();
+    GateRow {
+        passed: gate.passed,
+        measure: &gate.measure,
+        recipe: gate.recipe.as_deref().unwrap_or("any"),
+        query: gate.query.as_deref().unwrap_or("any"),
+        value: gate.value.map(number),
+        bounds: bounds.join(", "),
+        why: gate.why.as_deref(),
     }
 }
 

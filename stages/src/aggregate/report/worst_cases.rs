@@ -15,12 +15,13 @@ const SHOWN_RESULTS: usize = 10;
 /// How many characters of a passage a page shows.
 const SHOWN_CHARACTERS: usize = 1500;
 
-/// Failed or not, standing as ordered bits, position among all cases: least is worst, and no two are equal.
-type Rank = (bool, u64, usize);
+/// Failed or not, standings as ordered bits, position among all cases: least is worst, and no two are equal.
+type Rank = (bool, Vec<u64>, usize);
 
-/// Keeps the worst of the cases that it is offered: failed ones first, then those of the lowest standing. The standing is
-/// the mean over a case's numeric scores of where the score is on its evaluator's [`Scale`]; higher values are taken to be
-/// better. A case that stands at the top everywhere, or of which nothing is known, is no bad case.
+/// Keeps the worst of the cases that it is offered: failed ones first, then those that stand lowest by the evaluation's first
+/// evaluator; ties are settled by the others in their order. (A mean over evaluators would put a case that is wrong after one
+/// that is right in many words.) A case stands where its score is on the evaluator's [`Scale`], at the top where it has no
+/// numeric score; higher values are taken to be better. A case that stands at the top everywhere is no bad case.
 #[derive(Default)]
 pub(super) struct WorstCases {
     kept: BTreeMap<Rank, WorstCase>,
@@ -70,17 +71,17 @@ impl WorstCases {
     pub(super) fn offer(&mut self, case: &CaseResponse<'_>, scales: &[Option<Scale>]) {
         let position = self.offered;
         self.offered += 1;
-        let standing = standing(case, scales);
+        let standings = standings(case, scales);
         let failed = case.failed();
-        if !failed && standing.is_none_or(|standing| standing >= 1.0) {
+        if !failed && standings.iter().flatten().all(|standing| *standing >= 1.0) {
             return;
         }
         self.bad += 1;
         // Non-negative floats are ordered as their bits are.
-        let rank = (!failed, standing.unwrap_or(0.0).to_bits(), position);
+        let rank = (!failed, standings.iter().map(|standing| standing.unwrap_or(1.0).to_bits()).collect(), position);
         let room = self.kept.len() < SHOWN_CASES;
         if room || self.kept.last_key_value().is_some_and(|(last, _)| rank < *last) {
-            self.kept.insert(rank, WorstCase::of(case, standing));
+            self.kept.insert(rank, WorstCase::of(case, standings.first().copied().flatten()));
             if !room {
                 self.kept.pop_last();
             }
@@ -94,14 +95,10 @@ impl WorstCases {
     }
 }
 
-fn standing(case: &CaseResponse<'_>, scales: &[Option<Scale>]) -> Option<f64> {
-    let shares: Vec<f64> = case
-        .scores
-        .iter()
-        .zip(scales)
-        .filter_map(|((_, outcome), scale)| Some(scale.as_ref()?.share(outcome.value?.number()?)))
-        .collect();
-    (!shares.is_empty()).then(|| shares.iter().sum::<f64>() / shares.len() as f64)
+/// Where the case stands by each evaluator, from 0 to 1.
+fn standings(case: &CaseResponse<'_>, scales: &[Option<Scale>]) -> Vec<Option<f64>> {
+    let scores = case.scores.iter().zip(scales);
+    scores.map(|((_, outcome), scale)| Some(scale.as_ref()?.share(outcome.value?.number()?))).collect()
 }
 
 impl WorstCase {
