@@ -3,10 +3,16 @@
 //! It grows twice: first the benchmarks' `sources` and `prepare`, then, once their run units are known, everything else.
 //! Actions that evaluations, recipes or query modes have in common are one node.
 
-mod build;
+mod asked;
+mod builder;
+mod error;
+mod evaluation_nodes;
 mod node;
 mod render;
+mod unit_place;
 
-pub use build::{EvaluationNodes, GraphBuilder, GraphError};
+pub use builder::GraphBuilder;
+pub use error::GraphError;
+pub use evaluation_nodes::EvaluationNodes;
 pub use node::{Graph, Node, NodeId, ResponseNodes, Scope, Spec};
 pub use render::{GraphFormat, render};

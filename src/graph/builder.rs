@@ -3,41 +3,21 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use ragstage_cache::Digest;
-use ragstage_stages::aggregate::{EvaluatorInfo, GateSpec, PlannedQuery, QueryInfo, RecipeInfo};
+use ragstage_stages::aggregate::{GateSpec, RecipeInfo};
 use ragstage_stages::artifact::{Unit, Units};
 use ragstage_stages::error::{InputError, Place};
 use ragstage_stages::prepare::BenchmarkSpec;
-use ragstage_stages::query::{AnswerOptions, SystemSpec};
-use ragstage_stages::score::{Evaluator, EvaluatorSpec, evaluator};
+use ragstage_stages::query::SystemSpec;
+use ragstage_stages::score::{Evaluator, EvaluatorSpec};
 use ragstage_stages::step::{Stage, Step};
 
+use super::asked::{answer_options, asks, evaluator_info, evaluators, planned, query_info, recipe_manifest};
+use super::error::GraphError;
+use super::evaluation_nodes::EvaluationNodes;
 use super::node::{Graph, Node, NodeId, ResponseNodes, Scope, Spec};
+use super::unit_place::UnitPlace;
 use crate::evaluation::{Evaluation, QuerySpec, Recipe, RecipeKind, SystemConfig};
 use crate::exec::Sources;
-
-/// The nodes of one evaluation.
-#[derive(Debug, Clone, Default)]
-pub struct EvaluationNodes {
-    /// Its `prepare`.
-    pub prepare: Option<NodeId>,
-    /// Its responses and scores.
-    pub responses: Arc<Vec<ResponseNodes>>,
-    /// Its `aggregate`.
-    pub aggregate: Option<NodeId>,
-    /// Its `report`.
-    pub report: Option<NodeId>,
-    /// All of them, each once, in graph order.
-    pub members: Vec<NodeId>,
-}
-
-/// The graph cannot be made.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum GraphError {
-    /// A file that the evaluation names is missing or unreadable, or a name in it is unknown.
-    Input(Vec<InputError>),
-}
 
 /// Adds evaluations to a graph.
 pub struct GraphBuilder<'a> {
@@ -326,31 +306,6 @@ impl GraphBuilder<'_> {
     }
 }
 
-/// Where in an evaluation a node belongs.
-struct UnitPlace<'a> {
-    benchmark: &'a str,
-    unit: &'a Arc<Unit>,
-    recipe: &'a Recipe,
-    prepare: NodeId,
-}
-
-impl UnitPlace<'_> {
-    fn place(&self) -> String {
-        format!("{}/{}", self.benchmark, self.unit.unit_id)
-    }
-
-    fn scope(&self, query: Option<&QuerySpec>) -> Scope {
-        Scope {
-            benchmark: self.benchmark.to_string(),
-            unit: Some(self.unit.unit_id.clone()),
-            recipes: vec![self.recipe.name.clone()],
-            query: query.map(|query| query.name.clone()),
-            evaluator: None,
-            evaluation: None,
-        }
-    }
-}
-
 /// Two systems that are one by their keys, but reached in different ways.
 fn same_system(evaluation: &Evaluation, recipe: &Recipe, system: &SystemSpec) -> InputError {
     InputError::new(
@@ -364,107 +319,10 @@ fn same_system(evaluation: &Evaluation, recipe: &Recipe, system: &SystemSpec) ->
     .hint("give different systems different `name`s or `version`s: responses are kept by these, not by URL")
 }
 
-/// Whether a query is for a recipe.
-fn asks(query: &QuerySpec, recipe: &Recipe) -> bool {
-    query.recipes.as_ref().is_none_or(|recipes| recipes.contains(&recipe.name))
-}
-
-/// What the evaluation asks for, in its own order.
-fn planned(evaluation: &Evaluation, evaluators: &[Arc<dyn Evaluator>]) -> Vec<PlannedQuery> {
-    let names: Vec<String> = evaluators.iter().map(|evaluator| evaluator.name()).collect();
-    let mut planned = Vec::new();
-    for recipe in &evaluation.recipes {
-        for query in evaluation.queries.iter().filter(|query| asks(query, recipe)) {
-            planned.push(PlannedQuery {
-                recipe: recipe.name.clone(),
-                query: query.name.clone(),
-                mode: query.mode.clone(),
-                evaluators: names.clone(),
-            });
-        }
-    }
-    planned
-}
-
-fn query_info(query: &QuerySpec) -> QueryInfo {
-    QueryInfo {
-        name: query.name.clone(),
-        mode: query.mode.clone(),
-        top_k: query.top_k,
-        options: serde_json::Value::Object(query.options.clone()),
-    }
-}
-
-fn evaluator_info(evaluator: &dyn Evaluator) -> EvaluatorInfo {
-    EvaluatorInfo { name: evaluator.name(), description: evaluator.describe().description.to_string() }
-}
-
 /// The name that labels bear.
 fn benchmark_name(benchmark: &BenchmarkSpec) -> String {
     match &benchmark.adapter {
         ragstage_stages::prepare::AdapterSpec::Jsonl(spec) => spec.name.clone(),
         ragstage_stages::prepare::AdapterSpec::Beir(spec) => format!("beir_{}", spec.dataset),
-    }
-}
-
-/// How a recipe's answers are made: a system under test answers for itself unless the evaluation says otherwise.
-fn answer_options(evaluation: &Evaluation, recipe: &Recipe) -> Option<AnswerOptions> {
-    match (&recipe.kind, evaluation.answer_given) {
-        (RecipeKind::System(_), false) => Some(AnswerOptions::System),
-        _ => evaluation.answer.clone(),
-    }
-}
-
-fn evaluators(
-    evaluation: &Evaluation,
-    units: &Units,
-    extra: &[EvaluatorSpec],
-) -> Result<Vec<Arc<dyn Evaluator>>, GraphError> {
-    let mut specs = Vec::new();
-    let mut errors = Vec::new();
-    match &evaluation.evaluators {
-        Some(given) => specs.extend(given.iter().cloned()),
-        None => {
-            for text in &units.default_evaluators {
-                match EvaluatorSpec::parse(text) {
-                    Ok(spec) => specs.push(spec),
-                    Err(error) => errors.push(InputError::new(Place::file(&evaluation.path), error.to_string())),
-                }
-            }
-        }
-    }
-    specs.extend(extra.iter().cloned());
-    let mut found: Vec<Arc<dyn Evaluator>> = Vec::new();
-    for spec in &specs {
-        match evaluator(spec) {
-            Ok(made) => {
-                let made: Arc<dyn Evaluator> = Arc::from(made);
-                if !found.iter().any(|other| other.name() == made.name()) {
-                    found.push(made);
-                }
-            }
-            Err(error) => {
-                let mut input = InputError::new(Place::file(&evaluation.path), error.message);
-                input.hint = error.nearest.map(|nearest| format!("did you mean {nearest}?"));
-                errors.push(input);
-            }
-        }
-    }
-    if errors.is_empty() { Ok(found) } else { Err(GraphError::Input(errors)) }
-}
-
-/// A recipe's options for the report, without secrets, paths and URLs.
-fn recipe_manifest(recipe: &Recipe, system: Option<&SystemSpec>) -> serde_json::Value {
-    match (&recipe.kind, system) {
-        (RecipeKind::Built { parse, chunk, full_text }, _) => {
-            serde_json::json!({"parse": parse, "chunk": chunk, "full_text": full_text})
-        }
-        (RecipeKind::System(config), system) => {
-            let files: Vec<(&String, String)> = system
-                .map(|system| system.files.iter().map(|(name, digest)| (name, Digest::hex(digest))).collect())
-                .unwrap_or_default();
-            let name = config.name.as_ref().unwrap_or(&recipe.name);
-            serde_json::json!({"system": {"name": name, "version": config.version, "files": files}})
-        }
     }
 }

@@ -1,0 +1,110 @@
+//! What an evaluation asks for: as the aggregation plans it and as the report names it.
+
+use std::sync::Arc;
+
+use ragstage_cache::Digest;
+use ragstage_stages::aggregate::{EvaluatorInfo, PlannedQuery, QueryInfo};
+use ragstage_stages::artifact::Units;
+use ragstage_stages::error::{InputError, Place};
+use ragstage_stages::query::{AnswerOptions, SystemSpec};
+use ragstage_stages::score::{Evaluator, EvaluatorSpec, evaluator};
+
+use super::error::GraphError;
+use crate::evaluation::{Evaluation, QuerySpec, Recipe, RecipeKind};
+
+/// Whether a query is for a recipe.
+pub(super) fn asks(query: &QuerySpec, recipe: &Recipe) -> bool {
+    query.recipes.as_ref().is_none_or(|recipes| recipes.contains(&recipe.name))
+}
+
+/// What the evaluation asks for, in its own order.
+pub(super) fn planned(evaluation: &Evaluation, evaluators: &[Arc<dyn Evaluator>]) -> Vec<PlannedQuery> {
+    let names: Vec<String> = evaluators.iter().map(|evaluator| evaluator.name()).collect();
+    let mut planned = Vec::new();
+    for recipe in &evaluation.recipes {
+        for query in evaluation.queries.iter().filter(|query| asks(query, recipe)) {
+            planned.push(PlannedQuery {
+                recipe: recipe.name.clone(),
+                query: query.name.clone(),
+                mode: query.mode.clone(),
+                evaluators: names.clone(),
+            });
+        }
+    }
+    planned
+}
+
+pub(super) fn query_info(query: &QuerySpec) -> QueryInfo {
+    QueryInfo {
+        name: query.name.clone(),
+        mode: query.mode.clone(),
+        top_k: query.top_k,
+        options: serde_json::Value::Object(query.options.clone()),
+    }
+}
+
+pub(super) fn evaluator_info(evaluator: &dyn Evaluator) -> EvaluatorInfo {
+    EvaluatorInfo { name: evaluator.name(), description: evaluator.describe().description.to_string() }
+}
+
+/// How a recipe's answers are made: a system under test answers for itself unless the evaluation says otherwise.
+pub(super) fn answer_options(evaluation: &Evaluation, recipe: &Recipe) -> Option<AnswerOptions> {
+    match (&recipe.kind, evaluation.answer_given) {
+        (RecipeKind::System(_), false) => Some(AnswerOptions::System),
+        _ => evaluation.answer.clone(),
+    }
+}
+
+pub(super) fn evaluators(
+    evaluation: &Evaluation,
+    units: &Units,
+    extra: &[EvaluatorSpec],
+) -> Result<Vec<Arc<dyn Evaluator>>, GraphError> {
+    let mut specs = Vec::new();
+    let mut errors = Vec::new();
+    match &evaluation.evaluators {
+        Some(given) => specs.extend(given.iter().cloned()),
+        None => {
+            for text in &units.default_evaluators {
+                match EvaluatorSpec::parse(text) {
+                    Ok(spec) => specs.push(spec),
+                    Err(error) => errors.push(InputError::new(Place::file(&evaluation.path), error.to_string())),
+                }
+            }
+        }
+    }
+    specs.extend(extra.iter().cloned());
+    let mut found: Vec<Arc<dyn Evaluator>> = Vec::new();
+    for spec in &specs {
+        match evaluator(spec) {
+            Ok(made) => {
+                let made: Arc<dyn Evaluator> = Arc::from(made);
+                if !found.iter().any(|other| other.name() == made.name()) {
+                    found.push(made);
+                }
+            }
+            Err(error) => {
+                let mut input = InputError::new(Place::file(&evaluation.path), error.message);
+                input.hint = error.nearest.map(|nearest| format!("did you mean {nearest}?"));
+                errors.push(input);
+            }
+        }
+    }
+    if errors.is_empty() { Ok(found) } else { Err(GraphError::Input(errors)) }
+}
+
+/// A recipe's options for the report, without secrets, paths and URLs.
+pub(super) fn recipe_manifest(recipe: &Recipe, system: Option<&SystemSpec>) -> serde_json::Value {
+    match (&recipe.kind, system) {
+        (RecipeKind::Built { parse, chunk, full_text }, _) => {
+            serde_json::json!({"parse": parse, "chunk": chunk, "full_text": full_text})
+        }
+        (RecipeKind::System(config), system) => {
+            let files: Vec<(&String, String)> = system
+                .map(|system| system.files.iter().map(|(name, digest)| (name, Digest::hex(digest))).collect())
+                .unwrap_or_default();
+            let name = config.name.as_ref().unwrap_or(&recipe.name);
+            serde_json::json!({"system": {"name": name, "version": config.version, "files": files}})
+        }
+    }
+}
