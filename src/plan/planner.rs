@@ -136,7 +136,7 @@ impl Planner<'_> {
         Ok(entry)
     }
 
-    /// The preimage of a node's key. Inputs that are not made yet are [`UNKNOWN`] in it.
+    /// The preimage of a node's key. Inputs that are not made yet are [`super::UNKNOWN`] in it.
     ///
     /// # Errors
     /// When a source file cannot be read any more.
