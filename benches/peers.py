@@ -104,8 +104,11 @@ def rescore():
 
 
 def main():
-    print("| peer | measured |\n|---|---:|")
     bm25s, stemmer = optional("bm25s"), optional("Stemmer")
+    if not any([bm25s and stemmer, optional("pytrec_eval"), optional("ranx")]):
+        print("no peers are installed: pip install bm25s PyStemmer ranx pytrec_eval-terrier")
+        return
+    print("| peer | measured |\n|---|---:|")
     if bm25s is not None and stemmer is not None:
         full_text(bm25s, stemmer)
     rescore()
