@@ -11,7 +11,7 @@ use crate::layout::{Layout, read_if_there};
 use crate::{Digest, Manifest, StoreError, StoreErrorKind};
 
 pub use crate::row::StoredRow;
-pub use crate::slot::RowSlot;
+pub use crate::slot::{RowSlot, WrittenRow};
 
 pub(crate) const BUCKET: &str = "rows-v1";
 pub(crate) const SLOT_FILE: &str = "slot.json";

@@ -37,6 +37,15 @@ pub struct RowSlot {
     commit: GroupCommit,
 }
 
+/// A row that is in the journal and not yet known to be on the device.
+#[derive(Debug)]
+#[must_use = "a row is not seen before it is committed"]
+pub struct WrittenRow {
+    key: Digest,
+    row: Arc<StoredRow>,
+    position: u64,
+}
+
 #[derive(Debug, Default)]
 struct State {
     rows: HashMap<Digest, Arc<StoredRow>>,
@@ -109,22 +118,43 @@ impl RowSlot {
     /// # Errors
     /// When the row cannot be written: it is then not in this slot.
     pub fn append(&self, key: Digest, row: StoredRow, durability: Durability) -> Result<Arc<StoredRow>, StoreError> {
+        let written = self.write_row(key, row)?;
+        match durability {
+            Durability::Paid => self.commit(written),
+            Durability::Free => Ok(self.show(written)),
+        }
+    }
+
+    /// The first half of an append of a paid row: from now on it survives the death of the process. It is not seen before
+    /// [`RowSlot::commit`], which waits for the device, so that whoever paid may go on to the next row meanwhile.
+    ///
+    /// # Errors
+    /// As [`RowSlot::append`].
+    pub fn write_row(&self, key: Digest, row: StoredRow) -> Result<WrittenRow, StoreError> {
         let Some(record) = journal::encode(&key, &row) else {
             return Err(StoreError::malformed("append row", &self.dir, "a row is longer than 4 GiB"));
         };
-        let row = Arc::new(row);
         let mut state = self.lock();
         self.write(&mut state, &record)?;
-        if durability == Durability::Paid {
-            let position = state.written;
-            drop(state);
-            self.flush(position)?;
-            state = self.lock();
-        }
+        Ok(WrittenRow { key, row: Arc::new(row), position: state.written })
+    }
+
+    /// The second half: the row is on the device, and can be seen.
+    ///
+    /// # Errors
+    /// When the device refuses: the row is then not in this slot.
+    pub fn commit(&self, written: WrittenRow) -> Result<Arc<StoredRow>, StoreError> {
+        self.flush(written.position)?;
+        Ok(self.show(written))
+    }
+
+    fn show(&self, written: WrittenRow) -> Arc<StoredRow> {
+        let WrittenRow { key, row, .. } = written;
+        let mut state = self.lock();
         if let Some(earlier) = state.rows.insert(key, row.clone()) {
             state.conflict |= *earlier != *row;
         }
-        Ok(row)
+        row
     }
 
     /// The only place where rows are written to disk before they are in a segment.

@@ -7,6 +7,8 @@
 //!
 //! A table carries its schema's name and version in the file's key-value metadata and is refused under another one.
 
+use std::cell::RefCell;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use arrow::array::{
@@ -354,6 +356,23 @@ impl TableReader {
         self.lists::<StringArray, _>(name, "lists of text", |a, i| a.is_valid(i).then(|| a.value(i).to_string()))
     }
 
+    /// A column of lists of texts, of which equal ones are one text in memory.
+    pub fn shared_text_list(&self, name: &str) -> Result<Vec<Vec<Arc<str>>>, TableError> {
+        let known: RefCell<HashSet<Arc<str>>> = RefCell::default();
+        self.lists::<StringArray, _>(name, "lists of text", |a, i| {
+            if a.is_null(i) {
+                return None;
+            }
+            let mut known = known.borrow_mut();
+            if let Some(text) = known.get(a.value(i)) {
+                return Some(text.clone());
+            }
+            let text: Arc<str> = a.value(i).into();
+            known.insert(text.clone());
+            Some(text)
+        })
+    }
+
     /// A column of lists of whole numbers.
     pub fn int_list(&self, name: &str) -> Result<Vec<Vec<i64>>, TableError> {
         self.lists::<Int64Array, _>(name, "lists of whole numbers", |a, i| a.is_valid(i).then(|| a.value(i)))
@@ -395,6 +414,9 @@ mod tests {
         assert_eq!(reader.text("id").expect("id")[19_999], "row 19999");
         assert_eq!(reader.opt_float("score").expect("score")[..2], [None, Some(1.0 / 7.0)]);
         assert_eq!(reader.text_list("words").expect("words")[7], ["row", "7"]);
+        let shared = reader.shared_text_list("words").expect("words");
+        assert_eq!(shared[7].iter().map(|word| &**word).collect::<Vec<_>>(), ["row", "7"]);
+        assert!(Arc::ptr_eq(&shared[7][0], &shared[19_999][0]));
         assert_eq!(reader.float_list("scores").expect("scores")[9003], [Some(0.0), Some(1.0), Some(2.0)]);
         assert_eq!(reader.int_list("pages").expect("pages")[8193], [0]);
     }

@@ -170,24 +170,37 @@ impl<'a> ActionContext<'a> {
                     continue;
                 }
                 let attempts = AtomicUsize::new(1);
+                // Written while the call still has its place in the pool, so that a killed run loses no more replies than
+                // there are places; the flush to the device needs none.
+                let written = Mutex::new(None);
                 let make = |call: &Call| {
                     attempts.store(call.attempt as usize, Ordering::Relaxed);
-                    self.compute(item.label, missing[position], call, compute)
+                    let row = self.compute(item.label, missing[position], call, compute)?;
+                    let kept = slot.write_row(item.key, row);
+                    if kept.is_err() {
+                        // What cannot be kept must not be paid for, here or in any other action.
+                        pool.halt();
+                    }
+                    *written.lock().unwrap_or_else(PoisonError::into_inner) = Some(kept);
+                    Ok(())
                 };
                 let notice = |notice: Notice<'_>| self.notice(item.label, notice);
                 let outcome = match pool.call(&make, &notice) {
                     None => return stop(Halt::Interrupted),
-                    Some(Ok(row)) => match slot.append(item.key, row, Durability::Paid) {
-                        Ok(row) => {
-                            self.row_done(item.label, attempts.load(Ordering::Relaxed) as u32, true);
-                            RowOutcome::Done(row)
+                    Some(Ok(())) => {
+                        let written = written.into_inner().unwrap_or_else(PoisonError::into_inner);
+                        match written.map(|written| written.and_then(|row| slot.commit(row))) {
+                            Some(Ok(row)) => {
+                                self.row_done(item.label, attempts.load(Ordering::Relaxed) as u32, true);
+                                RowOutcome::Done(row)
+                            }
+                            Some(Err(error)) => {
+                                pool.halt();
+                                return stop(Halt::Store(error));
+                            }
+                            None => return stop(Halt::Interrupted),
                         }
-                        Err(error) => {
-                            // What cannot be kept must not be paid for, here or in any other action.
-                            pool.halt();
-                            return stop(Halt::Store(error));
-                        }
-                    },
+                    }
                     Some(Err(error)) => {
                         self.row_failed(item.label, &error);
                         RowOutcome::Failed(error)
@@ -196,8 +209,9 @@ impl<'a> ActionContext<'a> {
                 *outcomes[position].lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
             }
         };
+        // Twice as many threads as calls: while the rows of some are flushed, others call.
         std::thread::scope(|scope| {
-            for _ in 1..pool.concurrency().min(missing.len()) {
+            for _ in 1..(2 * pool.concurrency()).min(missing.len()) {
                 scope.spawn(work);
             }
             work();

@@ -216,8 +216,16 @@ fn citations() -> impl Strategy<Value = Vec<Citation>> {
 }
 
 fn results() -> impl Strategy<Value = Results> {
-    let hit = (text(), text(), option::of(float()), text(), json(), json())
-        .prop_map(|(id, text, score, kind, source, metadata)| Hit { id, text, score, kind, source, metadata });
+    let hit = (text(), text(), option::of(float()), text(), json(), json()).prop_map(
+        |(id, text, score, kind, source, metadata)| Hit {
+            id,
+            text: text.into(),
+            score,
+            kind,
+            source: source.into(),
+            metadata,
+        },
+    );
     let answer =
         (some_text(), citations()).prop_map(|(text, citations)| Answer { text, citations, ..Answer::default() });
     let retrieved = (text(), vec(hit, 0..4), option::of(answer), json(), option::of(row_error())).prop_map(

@@ -156,7 +156,7 @@ fn results_without_documents_are_told_where_that_matters() {
         }
         edit_results(&mut evaluation, |results| {
             for row in &mut results.rows {
-                row.results[0].source = object(json!({"document_id": "their-own-id"}));
+                row.results[0].source = object(json!({"document_id": "their-own-id"})).into();
             }
         });
         evaluation

@@ -48,7 +48,7 @@ fn chunks_are_found_by_title_and_text() {
     // `lighthouse` is in the title of c1 alone.
     let hit = &results.rows[0].results[0];
     assert_eq!((results.rows[0].case_id.as_str(), hit.id.as_str(), hit.kind.as_str()), ("q1", "c1", "chunk"));
-    assert_eq!(hit.text, chunks().rows[0].text);
+    assert_eq!(*hit.text, chunks().rows[0].text);
     assert_eq!(hit.source["document_id"], "light");
     assert_eq!(hit.source["source_key"], "raw/benchmarks/harbour/light.txt");
     assert_eq!(hit.source["name"], "light.txt");

@@ -98,10 +98,10 @@ fn evaluated(text: &str, judged: &BTreeMap<String, i64>, ranking: &[String]) -> 
         .iter()
         .map(|document| Hit {
             id: format!("chunk of {document}"),
-            text: String::new(),
+            text: Default::default(),
             score: None,
             kind: "chunk".to_string(),
-            source: [("document_id".to_string(), document.clone().into())].into_iter().collect(),
+            source: Map::from_iter([("document_id".to_string(), document.clone().into())]).into(),
             metadata: Map::new(),
         })
         .collect();

@@ -13,6 +13,7 @@ mod parsed;
 mod queries;
 mod results;
 mod scores;
+mod shared;
 mod units;
 
 pub use answers::{Answer, Answers, Citation};

@@ -1,11 +1,15 @@
 //! `results`: what one query mode found for each case of a unit.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use ragstage_cache::Digest;
 use ragstage_cache::table::{TableReader, TableWriter};
 use serde::{Deserialize, Serialize};
 
 use super::answers::Answer;
 use super::json::{Json, from_json, to_json};
+use super::shared;
 use crate::contract::Artifact;
 use crate::error::{DecodeError, RowError};
 
@@ -14,8 +18,9 @@ use crate::error::{DecodeError, RowError};
 pub struct Hit {
     /// Chunk id, or the system's own id.
     pub id: String,
-    /// The passage.
-    pub text: String,
+    /// The passage. A passage that many cases find is in memory once, and so is its source.
+    #[serde(serialize_with = "shared::serialize", deserialize_with = "shared::text")]
+    pub text: Arc<str>,
     /// The ranking score; higher is better.
     #[serde(default)]
     pub score: Option<f64>,
@@ -23,8 +28,8 @@ pub struct Hit {
     #[serde(default = "chunk_kind")]
     pub kind: String,
     /// Where it is from: `document_id`, `source_key`, `name`, `page_index`, `start`, `end`, ...
-    #[serde(default)]
-    pub source: Json,
+    #[serde(default, serialize_with = "shared::serialize", deserialize_with = "shared::object")]
+    pub source: Arc<Json>,
     /// Anything else.
     #[serde(default)]
     pub metadata: Json,
@@ -91,7 +96,7 @@ impl Artifact for Results {
         let mut metadata = Vec::with_capacity(rows.len());
         let mut errors = Vec::with_capacity(rows.len());
         for row in rows {
-            sources.push(row.results.iter().map(|hit| to_json(&hit.source)).collect::<Result<Vec<_>, _>>()?);
+            sources.push(row.results.iter().map(|hit| to_json(&*hit.source)).collect::<Result<Vec<_>, _>>()?);
             hit_metadata.push(row.results.iter().map(|hit| to_json(&hit.metadata)).collect::<Result<Vec<_>, _>>()?);
             answers.push(row.answer.as_ref().map(to_json).transpose()?);
             metadata.push(to_json(&row.metadata)?);
@@ -100,7 +105,7 @@ impl Artifact for Results {
         let mut table = TableWriter::new(NAME, VERSION);
         table.text("case_id", rows.iter().map(|row| row.case_id.as_str()));
         table.text_list("id", rows.iter().map(|row| row.results.iter().map(|hit| hit.id.as_str())));
-        table.text_list("text", rows.iter().map(|row| row.results.iter().map(|hit| hit.text.as_str())));
+        table.text_list("text", rows.iter().map(|row| row.results.iter().map(|hit| &*hit.text)));
         table.float_list("score", rows.iter().map(|row| row.results.iter().map(|hit| hit.score)));
         table.text_list("kind", rows.iter().map(|row| row.results.iter().map(|hit| hit.kind.as_str())));
         table.text_list("source", sources.iter().map(|list| list.iter().map(String::as_str)));
@@ -114,11 +119,20 @@ impl Artifact for Results {
     fn decode(bytes: Vec<u8>) -> Result<Self, DecodeError> {
         let table = TableReader::open(bytes, NAME, VERSION)?;
         let mut ids = table.text_list("id")?.into_iter();
-        let mut texts = table.text_list("text")?.into_iter();
+        let mut texts = table.shared_text_list("text")?.into_iter();
         let scores = table.float_list("score")?;
         let mut kinds = table.text_list("kind")?.into_iter();
-        let sources = table.text_list("source")?;
-        let hit_metadata = table.text_list("hit_metadata")?;
+        let sources = table.shared_text_list("source")?;
+        let hit_metadata = table.shared_text_list("hit_metadata")?;
+        let mut known: HashMap<Arc<str>, Arc<Json>> = HashMap::new();
+        let mut source = |text: &Arc<str>| -> Result<Arc<Json>, DecodeError> {
+            if let Some(source) = known.get(text) {
+                return Ok(source.clone());
+            }
+            let source: Arc<Json> = Arc::new(from_json(text)?);
+            known.insert(text.clone(), source.clone());
+            Ok(source)
+        };
         let answers = table.opt_text("answer")?;
         let metadata = table.text("metadata")?;
         let errors = table.opt_text("error")?;
@@ -138,7 +152,7 @@ impl Artifact for Results {
                     text,
                     score: scores[j],
                     kind,
-                    source: from_json(&sources[j])?,
+                    source: source(&sources[j])?,
                     metadata: from_json(&hit_metadata[j])?,
                 });
             }

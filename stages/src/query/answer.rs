@@ -162,7 +162,7 @@ fn row_key(question: &str, hits: &[Hit]) -> Digest {
 fn cite(mut answer: Answer, hits: &[Hit]) -> Answer {
     for citation in &mut answer.citations {
         if let Some(hit) = hits.iter().find(|hit| Some(&hit.id) == citation.result_id.as_ref()) {
-            citation.source = hit.source.clone();
+            citation.source = (*hit.source).clone();
         }
     }
     answer

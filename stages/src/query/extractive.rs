@@ -100,10 +100,10 @@ mod tests {
     fn hit(id: &str, text: &str) -> Hit {
         Hit {
             id: id.to_string(),
-            text: text.to_string(),
+            text: text.into(),
             score: None,
             kind: "chunk".to_string(),
-            source: Json::new(),
+            source: Default::default(),
             metadata: Json::new(),
         }
     }

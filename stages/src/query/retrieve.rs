@@ -225,10 +225,10 @@ fn hit(chunk: &Chunk, score: f64) -> Hit {
     }
     Hit {
         id: chunk.chunk_id.clone(),
-        text: chunk.text.clone(),
+        text: chunk.text.as_str().into(),
         score: Some(score),
         kind: "chunk".to_string(),
-        source,
+        source: source.into(),
         metadata: Json::new(),
     }
 }

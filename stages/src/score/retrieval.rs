@@ -185,10 +185,10 @@ mod tests {
     fn any_hits() -> impl Strategy<Value = Vec<Hit>> {
         let hit = ("[a-c]{0,2}", "[a-c ]{0,4}", fields(), fields()).prop_map(|(id, text, source, metadata)| Hit {
             id,
-            text,
+            text: text.into(),
             score: None,
             kind: "chunk".to_string(),
-            source,
+            source: source.into(),
             metadata,
         });
         prop::collection::vec(hit, 0..6)

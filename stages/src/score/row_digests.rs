@@ -68,7 +68,7 @@ fn walk_hit(v: &mut dyn KeyVisitor, hit: &Hit) {
         None => v.null("score"),
     }
     v.text("kind", kind);
-    for (name, map) in [("source", source), ("metadata", metadata)] {
+    for (name, map) in [("source", &**source), ("metadata", metadata)] {
         v.begin_record(name, "object");
         map.iter().for_each(|(key, value)| walk_json(v, key, value));
         v.end();

@@ -148,10 +148,10 @@ impl Evaluation {
             case_id: id.clone(),
             results: vec![Hit {
                 id: "chunk_1".to_string(),
-                text: text.to_string(),
+                text: text.into(),
                 score: Some(0.5),
                 kind: "chunk".to_string(),
-                source: object(json!({"document_id": "lighthouse", "page_index": 0})),
+                source: object(json!({"document_id": "lighthouse", "page_index": 0})).into(),
                 metadata: Json::new(),
             }],
             answer: None,

@@ -40,7 +40,7 @@ fn a_query_is_a_line_in_the_given_place() {
     let script = r#"while read -r line; do echo "$line" >> requests; echo "$REPLY_LINE"; done"#;
     let row = ask(&MemoryContext::default(), shell(script, directory.path()));
     assert_eq!(row.error, None);
-    assert_eq!(row.results[0].text, "Built in 1871.");
+    assert_eq!(&*row.results[0].text, "Built in 1871.");
     assert_eq!(
         lines(&directory.path().join("requests")),
         [r#"{"query":"When?","mode":"hybrid","top_k":3,"options":{"rerank":true}}"#]

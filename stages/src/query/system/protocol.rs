@@ -133,10 +133,10 @@ fn hit(place: String, value: Value) -> Result<Hit, RowError> {
     }
     let hit = Hit {
         id,
-        text: fields.required_text("text")?,
+        text: fields.required_text("text")?.into(),
         score: fields.number("score")?,
         kind: fields.text("kind")?.unwrap_or_else(|| "chunk".to_string()),
-        source: fields.map("source")?,
+        source: fields.map("source")?.into(),
         metadata: fields.map("metadata")?,
     };
     fields.end(&["id", "text", "score", "kind", "source", "metadata"])?;
