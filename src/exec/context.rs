@@ -2,7 +2,7 @@
 
 use std::any::TypeId;
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -14,6 +14,7 @@ use ragstage_stages::error::{InputError, Place, RowError, RowErrorKind, StageErr
 use ragstage_stages::step::{Stage, Step};
 use rayon::prelude::*;
 
+use super::calls::Calls;
 use super::event::Event;
 use super::pool::Notice;
 use super::shared::Shared;
@@ -37,7 +38,7 @@ pub struct ActionContext<'a> {
 }
 
 /// Why a batch stopped before its end.
-enum Halt {
+pub(super) enum Halt {
     Interrupted,
     Store(StoreError),
 }
@@ -62,7 +63,7 @@ impl<'a> ActionContext<'a> {
         StageError { step: self.step, kind }
     }
 
-    fn row_done(&self, item: &str, attempts: u32, paid: bool) {
+    pub(super) fn row_done(&self, item: &str, attempts: u32, paid: bool) {
         self.shared.rows_computed.fetch_add(1, Ordering::Relaxed);
         self.shared.events.event(&Event::RowDone {
             step: self.step,
@@ -73,7 +74,7 @@ impl<'a> ActionContext<'a> {
         });
     }
 
-    fn row_failed(&self, item: &str, error: &RowError) {
+    pub(super) fn row_failed(&self, item: &str, error: &RowError) {
         self.failed.fetch_add(1, Ordering::Relaxed);
         self.shared.rows_failed.fetch_add(1, Ordering::Relaxed);
         self.shared.events.event(&Event::RowFailed {
@@ -85,7 +86,13 @@ impl<'a> ActionContext<'a> {
     }
 
     /// One row. A panic on it is a failure of its item, not of the run.
-    fn compute(&self, item: &str, index: usize, call: &Call, compute: &ComputeRow<'_>) -> Result<Row, RowError> {
+    pub(super) fn compute(
+        &self,
+        item: &str,
+        index: usize,
+        call: &Call,
+        compute: &ComputeRow<'_>,
+    ) -> Result<Row, RowError> {
         let kind = match self.step.stage() {
             Stage::Query => RowErrorKind::BadReply,
             Stage::Score => RowErrorKind::Evaluator,
@@ -138,94 +145,7 @@ impl<'a> ActionContext<'a> {
         Ok(outcomes)
     }
 
-    fn in_calls(
-        &self,
-        slot: &RowSlot,
-        slot_key: Digest,
-        batch: &RowBatch<'_>,
-        missing: &[usize],
-        compute: &ComputeRow<'_>,
-    ) -> Result<Vec<RowOutcome>, Halt> {
-        let pool = &self.shared.queries;
-        let next = AtomicUsize::new(0);
-        let halted = AtomicBool::new(false);
-        let halt: Mutex<Option<Halt>> = Mutex::new(None);
-        let outcomes: Vec<Mutex<Option<RowOutcome>>> = missing.iter().map(|_| Mutex::new(None)).collect();
-        let stop = |why: Halt| {
-            halted.store(true, Ordering::SeqCst);
-            let mut halt = halt.lock().unwrap_or_else(PoisonError::into_inner);
-            halt.get_or_insert(why);
-        };
-        let work = || {
-            loop {
-                let position = next.fetch_add(1, Ordering::SeqCst);
-                if position >= missing.len() || halted.load(Ordering::SeqCst) {
-                    return;
-                }
-                let item = &batch.items[missing[position]];
-                // Another action may be paying for the same row at this moment.
-                let _claim = self.shared.claims.take(slot_key, item.key);
-                if let Some(row) = slot.get(&item.key) {
-                    *outcomes[position].lock().unwrap_or_else(PoisonError::into_inner) = Some(RowOutcome::Done(row));
-                    continue;
-                }
-                let attempts = AtomicUsize::new(1);
-                // Written while the call still has its place in the pool, so that a killed run loses no more replies than
-                // there are places; the flush to the device needs none.
-                let written = Mutex::new(None);
-                let make = |call: &Call| {
-                    attempts.store(call.attempt as usize, Ordering::Relaxed);
-                    let row = self.compute(item.label, missing[position], call, compute)?;
-                    let kept = slot.write_row(item.key, row);
-                    if kept.is_err() {
-                        // What cannot be kept must not be paid for, here or in any other action.
-                        pool.halt();
-                    }
-                    *written.lock().unwrap_or_else(PoisonError::into_inner) = Some(kept);
-                    Ok(())
-                };
-                let notice = |notice: Notice<'_>| self.notice(item.label, notice);
-                let outcome = match pool.call(&make, &notice) {
-                    None => return stop(Halt::Interrupted),
-                    Some(Ok(())) => {
-                        let written = written.into_inner().unwrap_or_else(PoisonError::into_inner);
-                        match written.map(|written| written.and_then(|row| slot.commit(row))) {
-                            Some(Ok(row)) => {
-                                self.row_done(item.label, attempts.load(Ordering::Relaxed) as u32, true);
-                                RowOutcome::Done(row)
-                            }
-                            Some(Err(error)) => {
-                                pool.halt();
-                                return stop(Halt::Store(error));
-                            }
-                            None => return stop(Halt::Interrupted),
-                        }
-                    }
-                    Some(Err(error)) => {
-                        self.row_failed(item.label, &error);
-                        RowOutcome::Failed(error)
-                    }
-                };
-                *outcomes[position].lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
-            }
-        };
-        // Twice as many threads as calls: while the rows of some are flushed, others call.
-        std::thread::scope(|scope| {
-            for _ in 1..(2 * pool.concurrency()).min(missing.len()) {
-                scope.spawn(work);
-            }
-            work();
-        });
-        if let Some(halt) = halt.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            return Err(halt);
-        }
-        outcomes
-            .into_iter()
-            .map(|outcome| outcome.into_inner().unwrap_or_else(PoisonError::into_inner).ok_or(Halt::Interrupted))
-            .collect()
-    }
-
-    fn notice(&self, item: &str, notice: Notice<'_>) {
+    pub(super) fn notice(&self, item: &str, notice: Notice<'_>) {
         let event = match notice {
             Notice::Retry { attempt, wait, error } => Event::RowRetried {
                 step: self.step,
@@ -299,7 +219,7 @@ impl Context for ActionContext<'_> {
         } else {
             match batch.pool {
                 Pool::Cpu => self.on_cpu(&slot, &batch, &missing, compute),
-                Pool::Queries => self.in_calls(&slot, slot_key, &batch, &missing, compute),
+                Pool::Queries => Calls::new(self, &slot, slot_key, batch.items, &missing, compute).run(),
             }
         };
         let computed = computed.map_err(|halt| match halt {

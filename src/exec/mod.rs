@@ -1,6 +1,7 @@
 //! The executor: a dispatcher that owns all state, workers that know nothing of the graph, and the events they emit.
 
 mod actions;
+mod calls;
 mod claims;
 mod context;
 mod decoded;
