@@ -12,7 +12,7 @@ use super::fields::Fields;
 use super::ids::Ids;
 use super::jsonl::FindDocument;
 use super::keys::DOCUMENT;
-use super::lines::SourceBytes;
+use super::lines::{LineEnds, SourceBytes};
 use super::rows::rows;
 use crate::artifact::{BenchmarkInfo, Document, Documents};
 use crate::error::{InputError, Place};
@@ -28,7 +28,7 @@ pub(super) fn read_documents(
     let mut ids = Ids::new("document_id");
     let mut paths = HashMap::new();
     let mut documents = Vec::new();
-    for row in rows(source, &mut found) {
+    for row in rows(source, LineEnds::Json, &mut found) {
         let fields = Fields::of(source.path, &row).checked(&DOCUMENT, &mut found);
         let document_id = fields.text("document_id", &mut found);
         if let Some(document_id) = &document_id {
