@@ -257,8 +257,8 @@ mod tests {
         assert_eq!(
             faults,
             [
-                "1:34 dataset: expected an id, not a path, found `a/b` [write the folder under `path`]",
-                "1:46 split: expected an id, not a path, found `a\\b` [write the folder under `path`]",
+                "1:35 dataset: expected an id, not a path, found `a/b` [write the folder under `path`]",
+                "1:47 split: expected an id, not a path, found `a\\b` [write the folder under `path`]",
             ]
         );
         assert!(read("{adapter: beir, path: x, split: ' '}").is_err());

@@ -32,7 +32,7 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use crate::golden::{entries, golden, say};
-use crate::mended::{has_trec_qrels, is_mended, plain};
+use crate::mended::{has_separated_rows, has_trec_qrels, is_mended, plain};
 use crate::prepared::{Prepared, prepare};
 
 type MakeSpec = dyn Fn(&Value, &Path) -> BenchmarkSpec;
@@ -157,6 +157,10 @@ fn is_bug(note: &str) -> bool {
 
 fn check_vector(folder: &Path, expected: &Value, spec: &MakeSpec) {
     let spec = spec(&expected["constructor"], folder);
+    if has_separated_rows(&spec) {
+        assert!(prepare(&spec, &|_, bytes| bytes).is_err(), "{}: rows that are no JSON were read", folder.display());
+        return;
+    }
     let [mut documents, mut cases] = ["documents", "cases"].map(|kind| misread(expected, kind));
     let missing = missing_files(expected);
     documents.extend(&missing);

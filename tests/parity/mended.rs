@@ -19,6 +19,15 @@ pub fn has_trec_qrels(spec: &BenchmarkSpec) -> bool {
     qrels.is_some_and(|file| std::fs::read(&file.path).is_ok_and(|bytes| three_columns(&bytes).is_some()))
 }
 
+/// Whether U+0085, U+2028 or U+2029 stands outside the texts of a JSON-lines file, where Heta ends a row and JSON allows none.
+pub fn has_separated_rows(spec: &BenchmarkSpec) -> bool {
+    let mut rows = spec.listing().into_iter().filter(|file| matches!(file.role, "documents" | "cases"));
+    rows.any(|file| {
+        let bytes = std::fs::read(&file.path).unwrap_or_default();
+        String::from_utf8_lossy(&plain(file.role, bytes)).contains(['\u{85}', '\u{2028}', '\u{2029}'])
+    })
+}
+
 /// The bytes of a file as they are when it is written in a way that nobody stumbles over: without a byte order mark, the
 /// separators U+0085, U+2028 and U+2029 within JSON texts escaped, judgements in three columns.
 pub fn plain(role: &str, bytes: Vec<u8>) -> Vec<u8> {
