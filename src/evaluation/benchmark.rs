@@ -6,7 +6,7 @@ use ragstage_stages::prepare::{AdapterSpec, BeirSpec, BenchmarkSpec, JsonlSpec, 
 
 use super::diagnostic::Faults;
 use super::name::NAME;
-use super::shape::{Field, Need, Record, Shape, TEXT, Tagged};
+use super::shape::{Choice, Field, Need, Record, Refusal, Shape, TEXT, Tagged, TextRule};
 use super::view::View;
 
 /// What `benchmark` accepts.
@@ -45,8 +45,27 @@ pub(super) static BENCHMARK: Tagged = Tagged {
 /// The name of a benchmark without one: the same in every evaluation file, so that they share what is made of it.
 const DEFAULT_NAME: &str = "benchmark";
 
-const SPLIT: Field =
-    Field { name: "split", doc: "The split of the dataset.", shape: TEXT, need: Need::Default("\"test\"") };
+/// An id that a file's name is made of.
+const ID: Shape = Shape::Text(&TextRule {
+    expected: "an id",
+    pattern: Some(r"^[^/\\]*[^\s/\\][^/\\]*$"),
+    refuse: |text| {
+        text.contains(['/', '\\']).then(|| Refusal {
+            message: format!("expected an id, not a path, found `{text}`"),
+            hint: Some("write the folder under `path`".to_string()),
+        })
+    },
+});
+
+const fn split(shape: Shape) -> Field {
+    Field { name: "split", doc: "The split of the dataset.", shape, need: Need::Default("\"test\"") }
+}
+
+static SCOPES: [Choice; 3] = [
+    Choice { word: "corpus", doc: "One over everything." },
+    Choice { word: "group", doc: "One per group of cases." },
+    Choice { word: "case", doc: "One per document or case." },
+];
 
 static JSONL: Record = Record {
     name: "jsonl",
@@ -83,12 +102,18 @@ static JSONL: Record = Record {
             need: Need::Default("\"benchmark\""),
         },
         Field { name: "version", doc: "Version of the dataset.", shape: TEXT, need: Need::Default("\"1\"") },
-        SPLIT,
+        split(TEXT),
         Field {
             name: "task_type",
             doc: "What is asked for, in your words.",
             shape: TEXT,
             need: Need::Default("\"rag_qa\""),
+        },
+        Field {
+            name: "build_scope",
+            doc: "What a knowledge base is built for, as the dataset's owner has it; what the units say by default.",
+            shape: Shape::Choice(&SCOPES),
+            need: Need::Optional,
         },
         Field { name: "homepage", doc: "Where the dataset is from.", shape: TEXT, need: Need::Optional },
         Field { name: "license", doc: "Its licence.", shape: TEXT, need: Need::Optional },
@@ -111,10 +136,16 @@ static BEIR: Record = Record {
         Field {
             name: "dataset",
             doc: "Id of the dataset; the folder's name in lower case by default.",
+            shape: ID,
+            need: Need::Optional,
+        },
+        split(ID),
+        Field {
+            name: "dataset_url",
+            doc: "Where the dataset is from; the place of BEIR's own datasets by default. Nothing is fetched from it.",
             shape: TEXT,
             need: Need::Optional,
         },
-        SPLIT,
     ],
     together: &[],
 };
@@ -132,7 +163,12 @@ pub(super) fn convert(view: &View<'_>, base: &Path, faults: &mut Faults) -> Benc
             let message = "this path does not end in a folder's name that could be the dataset's";
             faults.add_hint(at.start(), &at.path, message, "name the dataset with `dataset`".to_string());
         }
-        AdapterSpec::Beir(BeirSpec { path, dataset: dataset.unwrap_or_default(), split })
+        AdapterSpec::Beir(BeirSpec {
+            path,
+            dataset: dataset.unwrap_or_default(),
+            split,
+            dataset_url: text("dataset_url"),
+        })
     } else {
         AdapterSpec::Jsonl(JsonlSpec {
             documents: path("documents").unwrap_or_default(),
@@ -143,6 +179,7 @@ pub(super) fn convert(view: &View<'_>, base: &Path, faults: &mut Faults) -> Benc
             version: text("version").unwrap_or_else(|| "1".to_string()),
             split,
             task_type: text("task_type").unwrap_or_else(|| "rag_qa".to_string()),
+            build_scope: text("build_scope"),
             homepage: text("homepage"),
             license: text("license"),
             citation: text("citation"),
@@ -182,6 +219,7 @@ mod tests {
             version: "1".to_string(),
             split: "test".to_string(),
             task_type: "rag_qa".to_string(),
+            build_scope: None,
             homepage: None,
             license: None,
             citation: None,
@@ -200,8 +238,12 @@ mod tests {
     fn beir_takes_its_dataset_from_the_folder() {
         let spec =
             read("{adapter: beir, path: ../SciFact/, sample: 50, categories: [howto], category_label: type}").unwrap();
-        let beir =
-            BeirSpec { path: "conf/../SciFact/".into(), dataset: "scifact".to_string(), split: "test".to_string() };
+        let beir = BeirSpec {
+            path: "conf/../SciFact/".into(),
+            dataset: "scifact".to_string(),
+            split: "test".to_string(),
+            dataset_url: None,
+        };
         assert_eq!(spec.adapter, AdapterSpec::Beir(beir));
         assert_eq!(spec.selection.sample, Some(50));
         assert_eq!(spec.selection.categories, Some(vec!["howto".to_string()]));
@@ -210,12 +252,36 @@ mod tests {
     }
 
     #[test]
+    fn the_ids_of_a_beir_folder_are_no_paths() {
+        let faults = read("{adapter: beir, path: x, dataset: a/b, split: 'a\\b'}").unwrap_err();
+        assert_eq!(
+            faults,
+            [
+                "1:35 dataset: expected an id, not a path, found `a/b` [write the folder under `path`]",
+                "1:47 split: expected an id, not a path, found `a\\b` [write the folder under `path`]",
+            ]
+        );
+        assert!(read("{adapter: beir, path: x, split: ' '}").is_err());
+        assert!(read("{adapter: jsonl, documents: d, cases: c, split: a/b}").is_ok());
+    }
+
+    #[test]
+    fn the_owner_says_scope_and_place() {
+        let spec = read("{adapter: jsonl, documents: d, cases: c, build_scope: group}").unwrap();
+        assert!(matches!(spec.adapter, AdapterSpec::Jsonl(spec) if spec.build_scope.as_deref() == Some("group")));
+        assert!(read("{adapter: jsonl, documents: d, cases: c, build_scope: all}").is_err());
+        let spec = read("{adapter: beir, path: x, dataset_url: 'https://example.org/x.zip'}").unwrap();
+        let url = Some("https://example.org/x.zip");
+        assert!(matches!(spec.adapter, AdapterSpec::Beir(spec) if spec.dataset_url.as_deref() == url));
+    }
+
+    #[test]
     fn keys_belong_to_their_adapter() {
         let faults = read("{adapter: beir, path: x, documents: y}").unwrap_err();
         assert_eq!(
             faults,
-            ["1:26 : unknown key `documents` [keys here are adapter, path, dataset, split, sample, seed, \
-                 categories, category_label]"]
+            ["1:26 : unknown key `documents` [keys here are adapter, path, dataset, split, dataset_url, sample, \
+                 seed, categories, category_label]"]
         );
         assert_eq!(
             read("{adapter: json, documents: y}").unwrap_err(),

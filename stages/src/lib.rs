@@ -14,6 +14,7 @@ pub mod error;
 pub mod materialize;
 pub mod nearest;
 pub mod prepare;
+pub mod python;
 pub mod query;
 pub mod score;
 pub mod step;

@@ -24,6 +24,7 @@ pub fn jsonl(name: &str) -> BenchmarkSpec {
         version: "1".to_string(),
         split: "test".to_string(),
         task_type: "rag_qa".to_string(),
+        build_scope: None,
         homepage: None,
         license: None,
         citation: None,
@@ -34,7 +35,8 @@ pub fn jsonl(name: &str) -> BenchmarkSpec {
 
 /// The `beir` benchmark in the folder `name`.
 pub fn beir(name: &str) -> BenchmarkSpec {
-    let spec = BeirSpec { path: folder().join(name), dataset: name.to_string(), split: "test".to_string() };
+    let spec =
+        BeirSpec { path: folder().join(name), dataset: name.to_string(), split: "test".to_string(), dataset_url: None };
     BenchmarkSpec { adapter: AdapterSpec::Beir(spec), selection: Selection::default() }
 }
 

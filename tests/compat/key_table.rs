@@ -16,8 +16,8 @@ const STAGES: [&str; 6] = ["prepare", "materialize", "build", "query", "score", 
 const BUILT: &str = r#"
 name: built
 benchmark:
-  {adapter: jsonl, documents: documents.jsonl, cases: cases.jsonl, homepage: h, license: l, citation: c,
-   metadata: {a: 1}, sample: 1, categories: [fact], category_label: kind}
+  {adapter: jsonl, documents: documents.jsonl, cases: cases.jsonl, build_scope: group, homepage: h, license: l,
+   citation: c, metadata: {a: 1}, sample: 1, categories: [fact], category_label: kind}
 recipes:
   - {name: words, parse: {encoding: utf-8}, full_text: {stop_words: [the]}}
   - {name: default}
@@ -27,7 +27,7 @@ gates: [{measure: answer_contains, recipe: words, query: full_text_search, at_le
 
 const RETRIEVAL_ONLY: &str = r#"
 name: retrieval-only
-benchmark: {adapter: beir, path: beir, dataset: tiny}
+benchmark: {adapter: beir, path: beir, dataset: tiny, dataset_url: u}
 recipe: {}
 answer: none
 evaluators: [R@10, token_f1]

@@ -4,10 +4,16 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// The folder named by `variable`, else `default` beside the project; `None`, said loudly, where it is absent.
+///
+/// A folder that was named and does not exist fails the test: whoever names it wants it compared.
 fn folder(variable: &str, default: &str, below: &str) -> Option<PathBuf> {
-    let root = std::env::var_os(variable)
-        .map(PathBuf::from)
-        .unwrap_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..").join(default));
+    let root = match std::env::var_os(variable).map(PathBuf::from) {
+        Some(root) => {
+            assert!(root.is_dir(), "{variable} is {}, where there is no folder", root.display());
+            root
+        }
+        None => PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..").join(default),
+    };
     let path = root.join(below);
     if path.exists() {
         Some(path)

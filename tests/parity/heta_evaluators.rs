@@ -8,8 +8,9 @@
 //! - value, `passed`, whether it was skipped, and every field of its metadata must be the same. What Heta calls a skipped
 //!   score of 0 is for us a skipped case without a value;
 //! - an error of the stage `params` must be one of ours when the evaluator is made, one of `evaluate` when it runs;
-//! - errors of the stages `case` and `response` are those of Heta's own types, before any evaluator. What of them concerns
-//!   an evaluator: a blank gold answer must not let an answer pass, and a blank answer is an answer that does not;
+//! - errors of the stages `case` and `response` are those of Heta's own types (spec/heta 1), before any evaluator. The rules
+//!   of these types stand in `record_rules.rs`: they must refuse these records, and no others. What of them concerns our
+//!   evaluators too: a blank gold answer or a blank answer must not pass;
 //! - a record whose note starts with `bug` or `weakness` need not be copied. The variant does copy it; where it does not,
 //!   that is said on standard error and is no failure. What our own `evidence_recall` makes of it is said beside it.
 
@@ -21,6 +22,7 @@ use ragstage_stages::score::{CaseView, EvaluatorSpec, ResponseView, evaluator, n
 use serde_json::Value;
 
 use crate::golden::{entries, golden, say};
+use crate::record_rules::{refused_stage, stripped};
 
 /// How running a record came out.
 enum Outcome {
@@ -38,11 +40,6 @@ struct Record {
     results: Vec<Hit>,
     answer: Option<String>,
     citations: Vec<Citation>,
-}
-
-/// Heta strips texts when it builds a case or a response, as adapters do for us.
-fn stripped(value: &Value) -> Option<String> {
-    value.as_str().map(|text| text.trim().to_string())
 }
 
 fn map(value: &Value) -> Json {
@@ -64,7 +61,7 @@ impl Record {
             metadata: map(&piece["metadata"]),
         });
         let gold = Gold {
-            case_id: json["case"]["case_id"].as_str().unwrap_or_default().to_string(),
+            case_id: stripped(&json["case"]["case_id"]).unwrap_or_default(),
             answers: list(&expected["answers"]).iter().filter_map(stripped).collect(),
             evidence: evidence.collect(),
             value: expected["value"].clone(),
@@ -73,7 +70,14 @@ impl Record {
             case_metadata: map(&json["case"]["metadata"]),
         };
         let response = &json["response"];
-        let results = list(&response["results"]).iter().cloned().map(serde_json::from_value);
+        let results = list(&response["results"]).iter().cloned().map(|mut result| {
+            for field in ["id", "text"] {
+                if let Some(text) = stripped(&result[field]) {
+                    result[field] = text.into();
+                }
+            }
+            serde_json::from_value(result)
+        });
         let citations = list(&response["citations"]).iter().cloned().map(serde_json::from_value);
         Ok(Record {
             gold,
@@ -116,11 +120,16 @@ impl Record {
     fn difference(&self, outcome: &Outcome) -> Option<String> {
         let expected = &self.json["expected"];
         let stage = expected["error"]["stage"].as_str();
+        let refused = refused_stage(&self.json["case"], &self.json["response"]);
+        let of_a_type = stage.filter(|stage| matches!(*stage, "case" | "response"));
+        if self.is_of_heta() && refused != of_a_type {
+            return Some(format!("the rules of Heta's types refuse {refused:?}, expected {of_a_type:?}"));
+        }
         match (stage, outcome) {
             (None, Outcome::Scored(score)) => score_difference(score, expected),
             (None, Outcome::Refused(why) | Outcome::Failed(why)) => Some(format!("expected a score, found: {why}")),
             (Some("params"), Outcome::Refused(_)) | (Some("evaluate"), Outcome::Failed(_)) => None,
-            (Some("case" | "response"), Outcome::Scored(score)) => {
+            (Some("case" | "response"), Outcome::Scored(score)) if self.has_blank_answer() => {
                 score.passed.filter(|passed| *passed).map(|_| "an answer passed that Heta refuses to read".to_string())
             }
             (Some("case" | "response"), _) => None,
@@ -129,6 +138,17 @@ impl Record {
             }
             (Some(stage), Outcome::Scored(_)) => Some(format!("expected an error of stage {stage}, found a score")),
         }
+    }
+
+    /// Whether the answer or a gold answer is blank.
+    fn has_blank_answer(&self) -> bool {
+        self.gold.answers.iter().chain(&self.answer).any(String::is_empty)
+    }
+
+    /// Whether the evaluator is of a family that Heta has.
+    fn is_of_heta(&self) -> bool {
+        let name = self.json["evaluator"].as_str().unwrap_or_default();
+        ["evidence_", "answer_", "beir_"].iter().any(|family| name.starts_with(family))
     }
 
     /// Whether the record shows what need not be copied.
@@ -191,8 +211,7 @@ fn evaluators_match_heta() {
     for (place, line) in &lines {
         let record = Record::read(line).unwrap_or_else(|error| panic!("{place}: {error}"));
         let name = record.json["evaluator"].as_str().unwrap_or_default();
-        let claimed = ["evidence_", "answer_", "beir_"].iter().any(|family| name.starts_with(family));
-        if !claimed && !names().contains(&name) {
+        if !record.is_of_heta() && !names().contains(&name) {
             unknown.insert(name.to_string());
             continue;
         }

@@ -2,6 +2,7 @@
 //!
 //! Every folder with an `expected.json` is walked. Measures that are not implemented are named on standard error.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
@@ -35,7 +36,7 @@ fn read_qrels(text: &str) -> Result<Judgements, String> {
 }
 
 /// Lines `query Q0 document rank score tag`, in trec_eval's order: score as a 32-bit float descending, then document id
-/// descending by bytes. The rank column and the order of lines mean nothing.
+/// descending by bytes; 0 and -0 are the same score. The rank column and the order of lines mean nothing.
 fn read_run(text: &str) -> Result<Rankings, String> {
     let mut run: BTreeMap<String, Vec<(f32, String)>> = BTreeMap::new();
     let mut seen: BTreeSet<(&str, &str)> = BTreeSet::new();
@@ -43,13 +44,18 @@ fn read_run(text: &str) -> Result<Rankings, String> {
         let cells: Vec<&str> = line.split_whitespace().collect();
         let [query, _, document, _, score, _] = cells[..] else { return Err(format!("line {}: not six cells", i + 1)) };
         let score: f64 = score.parse().map_err(|error| format!("line {}: {error}", i + 1))?;
+        if score.is_nan() {
+            return Err(format!("line {}: a score that is no number", i + 1));
+        }
         if !seen.insert((query, document)) {
             return Err(format!("line {}: duplicate document {document} for query {query}", i + 1));
         }
         run.entry(query.to_string()).or_default().push((score as f32, document.to_string()));
     }
     let ranked = |mut documents: Vec<(f32, String)>| {
-        documents.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| b.1.as_bytes().cmp(a.1.as_bytes())));
+        documents.sort_by(|a, b| {
+            b.0.partial_cmp(&a.0).unwrap_or(Ordering::Equal).then_with(|| b.1.as_bytes().cmp(a.1.as_bytes()))
+        });
         documents.into_iter().map(|(_, document)| document).collect()
     };
     Ok(run.into_iter().map(|(query, documents)| (query, ranked(documents))).collect())

@@ -13,5 +13,7 @@ mod ir_metrics;
 mod made_up;
 #[path = "../../stages/tests/memory/mod.rs"]
 mod memory;
+mod mended;
 mod prepared;
+mod record_rules;
 mod scifact;

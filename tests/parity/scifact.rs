@@ -12,7 +12,7 @@ use crate::prepared::prepare;
 #[test]
 fn scifact_is_read_whole() {
     let Some(path) = data("beir/scifact") else { return };
-    let spec = BeirSpec { path, dataset: "scifact".to_string(), split: "test".to_string() };
+    let spec = BeirSpec { path, dataset: "scifact".to_string(), split: "test".to_string(), dataset_url: None };
     let spec = BenchmarkSpec { adapter: AdapterSpec::Beir(spec), selection: Selection::default() };
     let scifact = prepare(&spec, &|_, bytes| bytes).expect("SciFact is well formed");
 

@@ -8,14 +8,14 @@ use serde_json::{Value, json};
 use super::benchmark::{Benchmark, append_in_line_order, nothing, source_key};
 use super::fields::Fields;
 use super::ids::Ids;
-use super::lines::SourceBytes;
+use super::lines::{LineEnds, SourceBytes};
 use super::qrels::{Judgement, Qrels};
 use super::rows::rows;
 use super::safe_id::safe_id;
 use super::spec::BeirSpec;
-use super::whitespace::strip;
 use crate::artifact::{BenchmarkInfo, Document, Documents, Evidence, Gold, Golds, Json, Queries, Query};
 use crate::error::{InputError, Place};
+use crate::python::strip;
 
 /// The files of a BEIR folder; any of them may be gzip.
 #[derive(Debug, Clone, Copy)]
@@ -48,10 +48,13 @@ pub(crate) const QRELS_WITHOUT_QUERY: &str = "qrels_without_query";
 /// # Errors
 /// All that is malformed in any of the files, with file and line.
 pub fn read_beir(spec: &BeirSpec, files: BeirFiles<'_>) -> Result<Benchmark, Vec<InputError>> {
+    check_ids(spec)?;
     let mut errors = Vec::new();
-    let place = Place::file(&spec.path);
-    let dataset = dataset_id("dataset", &spec.dataset, &place, &mut errors);
-    let split = dataset_id("split", &spec.split, &place, &mut errors);
+    let (dataset, split) = (plain_id(&spec.dataset), plain_id(&spec.split));
+    let url = spec.dataset_url.as_deref().map(|url| strip(url).to_string());
+    if url.as_deref().is_some_and(str::is_empty) {
+        errors.push(InputError::new(Place::file(&spec.path), "`dataset_url` is blank").hint("leave the key out"));
+    }
     let names = Names { benchmark: format!("beir_{dataset}"), dataset, split };
 
     let documents = read_corpus(&names, files.corpus, &mut errors);
@@ -72,7 +75,7 @@ pub fn read_beir(spec: &BeirSpec, files: BeirFiles<'_>) -> Result<Benchmark, Vec
         return Err(errors);
     }
     let unit = Benchmark::whole(names.labels());
-    let mut info = names.info();
+    let mut info = names.info(url);
     if strays > 0 {
         info.metadata.insert(QRELS_WITHOUT_QUERY.to_string(), json!(strays));
     }
@@ -91,15 +94,22 @@ pub(super) fn plain_id(text: &str) -> String {
     strip(text).to_lowercase()
 }
 
-fn dataset_id(field: &str, text: &str, place: &Place, errors: &mut Vec<InputError>) -> String {
-    let id = plain_id(text);
-    if id.is_empty() {
-        errors.push(InputError::new(place.clone(), format!("`{field}` is blank")));
-    } else if id.contains(['/', '\\']) {
-        let error = InputError::new(place.clone(), format!("`{field}` is {text:?}; expected an id, not a path"));
-        errors.push(error.hint("write the folder under `path`"));
+/// Checks the ids of `spec`, of which a file's name and the benchmark's keys are made.
+///
+/// # Errors
+/// For each of dataset and split that is blank or a path.
+pub(super) fn check_ids(spec: &BeirSpec) -> Result<(), Vec<InputError>> {
+    let mut errors = Vec::new();
+    for (field, text, example) in [("dataset", &spec.dataset, "scifact"), ("split", &spec.split, "test")] {
+        if strip(text).is_empty() {
+            let error = InputError::new(Place::file(&spec.path), format!("`{field}` is blank"));
+            errors.push(error.hint(format!("write its id, e.g. `{example}`")));
+        } else if text.contains(['/', '\\']) {
+            let message = format!("`{field}` is {text:?}; expected an id, not a path");
+            errors.push(InputError::new(Place::file(&spec.path), message).hint("write the folder under `path`"));
+        }
     }
-    id
+    if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
 /// What the benchmark and its parts are called.
@@ -110,10 +120,13 @@ struct Names {
 }
 
 impl Names {
-    fn info(&self) -> BenchmarkInfo {
+    fn info(&self, url: Option<String>) -> BenchmarkInfo {
         let task_type =
             TASK_TYPES.iter().find(|(dataset, _)| *dataset == self.dataset).map(|(_, task_type)| *task_type);
         let dataset = &self.dataset;
+        let url = url.unwrap_or_else(|| {
+            format!("https://public.ukp.informatik.tu-darmstadt.de/thakur/BEIR/datasets/{dataset}.zip")
+        });
         BenchmarkInfo {
             name: self.benchmark.clone(),
             version: "official".to_string(),
@@ -129,10 +142,7 @@ impl Names {
                 ("dataset", json!(dataset)),
                 ("recommended", json!(task_type.is_some())),
                 ("description", Value::Null),
-                (
-                    "dataset_url",
-                    json!(format!("https://public.ukp.informatik.tu-darmstadt.de/thakur/BEIR/datasets/{dataset}.zip")),
-                ),
+                ("dataset_url", json!(url)),
             ]),
         }
     }
@@ -150,7 +160,7 @@ fn read_corpus(names: &Names, source: SourceBytes<'_>, errors: &mut Vec<InputErr
     let mut found = Vec::new();
     let mut ids = Ids::new("_id");
     let mut documents = Vec::new();
-    for row in rows(source, &mut found) {
+    for row in rows(source, LineEnds::Plain, &mut found) {
         let fields = Fields::of(source.path, &row);
         let title = fields.verbatim("title", &mut found).unwrap_or_default();
         let text = fields.verbatim("text", &mut found).unwrap_or_default();
@@ -196,7 +206,7 @@ fn read_queries(source: SourceBytes<'_>, errors: &mut Vec<InputError>) -> Vec<(S
     let mut found = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
     let mut queries: Vec<(String, String)> = Vec::new();
-    for row in rows(source, &mut found) {
+    for row in rows(source, LineEnds::Plain, &mut found) {
         let fields = Fields::of(source.path, &row);
         let (id, text) = (fields.text("_id", &mut found), fields.text("text", &mut found));
         let (Some(id), Some(text)) = (id, text) else { continue };

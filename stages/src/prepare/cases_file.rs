@@ -6,7 +6,7 @@ use super::benchmark::{append_in_line_order, nothing};
 use super::fields::Fields;
 use super::ids::Ids;
 use super::keys::{CASE, EVIDENCE, EXPECTED};
-use super::lines::SourceBytes;
+use super::lines::{LineEnds, SourceBytes};
 use super::rows::rows;
 use crate::artifact::{Evidence, Gold, Golds, Queries, Query};
 use crate::error::{InputError, Place};
@@ -17,7 +17,7 @@ pub(super) fn read_cases(source: SourceBytes<'_>, errors: &mut Vec<InputError>) 
     let mut ids = Ids::new("case_id");
     let mut queries = Vec::new();
     let mut golds = Vec::new();
-    for row in rows(source, &mut found) {
+    for row in rows(source, LineEnds::Json, &mut found) {
         let fields = Fields::of(source.path, &row).checked(&CASE, &mut found);
         let case_id = fields.text("case_id", &mut found);
         if let Some(case_id) = &case_id {

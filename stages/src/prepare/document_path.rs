@@ -5,7 +5,7 @@
 /// # Errors
 /// What is wrong with it, as a fragment: it is blank, absolute, or leaves the root. The reference system joins it unchecked.
 pub(super) fn document_path(path: &str) -> Result<String, &'static str> {
-    if super::whitespace::strip(path).is_empty() {
+    if crate::python::strip(path).is_empty() {
         return Err("is blank");
     }
     if path.starts_with('/') {

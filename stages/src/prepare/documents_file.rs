@@ -12,7 +12,7 @@ use super::fields::Fields;
 use super::ids::Ids;
 use super::jsonl::FindDocument;
 use super::keys::DOCUMENT;
-use super::lines::SourceBytes;
+use super::lines::{LineEnds, SourceBytes};
 use super::rows::rows;
 use crate::artifact::{BenchmarkInfo, Document, Documents};
 use crate::error::{InputError, Place};
@@ -28,7 +28,7 @@ pub(super) fn read_documents(
     let mut ids = Ids::new("document_id");
     let mut paths = HashMap::new();
     let mut documents = Vec::new();
-    for row in rows(source, &mut found) {
+    for row in rows(source, LineEnds::Json, &mut found) {
         let fields = Fields::of(source.path, &row).checked(&DOCUMENT, &mut found);
         let document_id = fields.text("document_id", &mut found);
         if let Some(document_id) = &document_id {
@@ -103,6 +103,8 @@ fn payload(
         ["text"] => fields.verbatim("text", errors).map(|text| Payload::inline(text.into_bytes())),
         ["data_base64"] => {
             let text = fields.verbatim("data_base64", errors)?;
+            // Encoders break long texts into lines.
+            let text = text.replace(['\r', '\n'], "");
             match STANDARD.decode(&text) {
                 Ok(data) => Some(Payload::inline(data)),
                 Err(error) => {
@@ -211,6 +213,7 @@ mod tests {
         assert_eq!(text.data.as_deref(), Some(" é ".as_bytes()));
         assert_eq!((text.size, text.digest), (Some(4), Some(Digest::of(" é ".as_bytes()))));
         assert_eq!(text.source_key, "raw/benchmarks/harbor/test/d/d.txt");
+        assert_eq!(one(r#""data_base64": "AP8Q\r\ngAc=\n""#).data, one(r#""data_base64": "AP8QgAc=""#).data);
         assert_eq!(one(r#""data_base64": "AP8QgAc=""#).data.as_deref(), Some([0, 0xff, 0x10, 0x80, 7].as_slice()));
         let file = one(r#""path": "./files/a.md""#);
         assert_eq!((file.data, file.digest, file.size), (None, Some(Digest::of(b"abc")), Some(3)));

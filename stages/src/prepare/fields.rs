@@ -6,9 +6,9 @@ use serde_json::{Number, Value};
 
 use super::keys::{Keys, other_names};
 use super::rows::Row;
-use super::whitespace::strip;
 use crate::artifact::Json;
 use crate::error::{InputError, Place};
+use crate::python::strip;
 
 /// The fields of a JSON object in a row. What is wrong with one is added to a list of errors, so that a reader goes on and
 /// finds the next. A field that is null counts as absent: the reference system reads it as the four letters `None`

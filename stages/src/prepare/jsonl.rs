@@ -1,7 +1,8 @@
 //! The `jsonl` adapter: documents, cases and units as JSON lines (spec/heta 4.1).
 //!
-//! What the reference system gets wrong is mended (spec/heta 9, bugs 22 and 24): null is absence, a list must be a list, a
-//! row ends at a line end only, a byte order mark is accepted, and no name or path leads out of the benchmark's folder.
+//! What the reference system gets wrong is mended (spec/heta 9, bugs 22 and 24): null is absence, a list must be a list,
+//! U+0085, U+2028 and U+2029 end no row, a byte order mark is accepted, and no name or path leads out of the benchmark's
+//! folder.
 
 use ragstage_cache::Digest;
 
@@ -11,9 +12,9 @@ use super::documents_file::read_documents;
 use super::lines::SourceBytes;
 use super::spec::JsonlSpec;
 use super::units_file::read_units;
-use super::whitespace::strip;
 use crate::artifact::{BenchmarkInfo, UnitRows};
 use crate::error::{InputError, Place};
+use crate::python::strip;
 
 /// The files of a benchmark in JSON lines.
 #[derive(Debug, Clone, Copy)]
@@ -49,8 +50,10 @@ pub fn read_jsonl(
     if !errors.is_empty() {
         return Err(errors);
     }
-    let one = matches!(units.as_slice(), [UnitRows { document_rows: None, case_rows: None, .. }]);
-    info.build_scope = if one { "corpus" } else { "case" }.to_string();
+    if info.build_scope.is_empty() {
+        let one = matches!(units.as_slice(), [UnitRows { document_rows: None, case_rows: None, .. }]);
+        info.build_scope = if one { "corpus" } else { "case" }.to_string();
+    }
     let default_evaluators = ["evidence_recall@5", "answer_contains"].map(String::from).to_vec();
     Ok(Benchmark { info, documents, queries, golds, units, default_evaluators })
 }
@@ -62,15 +65,21 @@ fn info(spec: &JsonlSpec, place: &Place, errors: &mut Vec<InputError>) -> Benchm
         }
         strip(value).to_string()
     };
-    BenchmarkInfo {
+    let info = BenchmarkInfo {
         name: text("name", &spec.name),
         version: text("version", &spec.version),
         split: text("split", &spec.split),
         task_type: text("task_type", &spec.task_type),
-        build_scope: String::new(),
+        build_scope: spec.build_scope.as_deref().map(|value| text("build_scope", value)).unwrap_or_default(),
         homepage: spec.homepage.as_deref().map(|value| text("homepage", value)),
         license: spec.license.as_deref().map(|value| text("license", value)),
         citation: spec.citation.as_deref().map(|value| text("citation", value)),
         metadata: spec.metadata.clone(),
+    };
+    if !["", "corpus", "group", "case"].contains(&info.build_scope.as_str()) {
+        let message =
+            format!("the benchmark's `build_scope` is {:?}; expected corpus, group or case", info.build_scope);
+        errors.push(InputError::new(place.clone(), message));
     }
+    info
 }

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
 
-use super::whitespace::strip;
 use crate::error::{InputError, Place};
+use crate::python::strip;
 
 /// The bytes of a source file, and the path that errors show. Gzip is recognised by its magic number, not by the path.
 #[derive(Debug, Clone, Copy)]
@@ -27,6 +27,33 @@ pub(super) struct Line<'a> {
     pub text: &'a str,
 }
 
+/// Where a line ends. U+0085, U+2028 and U+2029 are text everywhere: JSON allows them in a string (spec/heta 9, bug 22).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LineEnds {
+    /// At LF, CR and CRLF.
+    Plain,
+    /// Also at VT, FF and U+001C to U+001E, as in the reference system. In JSON these must be escaped, so no row is torn.
+    Json,
+}
+
+impl LineEnds {
+    fn is_end(self, byte: u8) -> bool {
+        matches!(byte, b'\n' | b'\r') || (self == LineEnds::Json && matches!(byte, 0x0b | 0x0c | 0x1c..=0x1e))
+    }
+
+    /// `bytes` cut into lines without their ends.
+    fn cut(self, bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+        let mut rest = Some(bytes);
+        std::iter::from_fn(move || {
+            let bytes = rest?;
+            let end = bytes.iter().position(|&byte| self.is_end(byte));
+            let (line, after) = bytes.split_at_checked(end.unwrap_or(bytes.len())).unwrap_or((bytes, &[]));
+            rest = after.strip_prefix(b"\r\n").or(after.get(1..));
+            Some(line)
+        })
+    }
+}
+
 impl<'a> SourceBytes<'a> {
     /// The bytes, unpacked where they are gzip.
     pub(super) fn unpacked(&self) -> Result<Cow<'a, [u8]>, InputError> {
@@ -44,9 +71,9 @@ impl<'a> SourceBytes<'a> {
     }
 }
 
-/// The lines of `bytes` that are not blank. A line ends at LF or CRLF and nowhere else (U+2028 and its kin are text); a
-/// byte order mark is no part of the first one. Lines that are no UTF-8 are errors.
-pub(super) fn lines<'a>(path: &Path, bytes: &'a [u8], errors: &mut Vec<InputError>) -> Vec<Line<'a>> {
+/// The lines of `bytes` that are not blank; a byte order mark is no part of the first one. Lines that are no UTF-8 are
+/// errors.
+pub(super) fn lines<'a>(path: &Path, bytes: &'a [u8], ends: LineEnds, errors: &mut Vec<InputError>) -> Vec<Line<'a>> {
     if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
         let error = InputError::new(Place::file(path), "expected UTF-8, found UTF-16");
         errors.push(error.hint("save the file as UTF-8"));
@@ -54,8 +81,8 @@ pub(super) fn lines<'a>(path: &Path, bytes: &'a [u8], errors: &mut Vec<InputErro
     }
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let mut lines = Vec::new();
-    for (number, line) in (1u64..).zip(bytes.split(|&byte| byte == b'\n')) {
-        match std::str::from_utf8(line.strip_suffix(b"\r").unwrap_or(line)) {
+    for (number, line) in (1u64..).zip(ends.cut(bytes)) {
+        match std::str::from_utf8(line) {
             Ok(text) if strip(text).is_empty() => {}
             Ok(text) => lines.push(Line { number, text }),
             Err(error) => {
@@ -78,14 +105,23 @@ mod tests {
 
     fn read(bytes: &[u8]) -> (Vec<Line<'_>>, Vec<InputError>) {
         let mut errors = Vec::new();
-        (lines(Path::new("f"), bytes, &mut errors), errors)
+        (lines(Path::new("f"), bytes, LineEnds::Plain, &mut errors), errors)
     }
 
     #[test]
-    fn lines_end_at_lf_and_crlf_only() {
-        let (found, errors) = read("\u{feff}a\r\n \n\nb\u{2028}\u{85}c\rd\n".as_bytes());
-        assert_eq!(found, [Line { number: 1, text: "a" }, Line { number: 4, text: "b\u{2028}\u{85}c\rd" }]);
+    fn lines_end_at_lf_cr_and_crlf_only() {
+        let (found, errors) = read("\u{feff}a\r\n \n\nb\u{2028}\u{85}\u{c}c\rd\r\re\n".as_bytes());
+        let texts: Vec<(u64, &str)> = found.iter().map(|line| (line.number, line.text)).collect();
+        assert_eq!(texts, [(1, "a"), (4, "b\u{2028}\u{85}\u{c}c"), (5, "d"), (7, "e")]);
         assert!(errors.is_empty());
+    }
+
+    #[test]
+    fn rows_of_json_end_at_control_characters_too() {
+        let bytes = "a\u{b}b\u{c}c\u{1c}d\u{1d}e\u{1e}f\u{1f}g\u{2029}h\r\n".as_bytes();
+        let found = lines(Path::new("f"), bytes, LineEnds::Json, &mut Vec::new());
+        let texts: Vec<&str> = found.iter().map(|line| line.text).collect();
+        assert_eq!(texts, ["a", "b", "c", "d", "e", "f\u{1f}g\u{2029}h"]);
     }
 
     #[test]

@@ -103,7 +103,8 @@ mod tests {
 
     #[test]
     fn a_beir_folder_has_three_files() {
-        let spec = BeirSpec { path: "reef".into(), dataset: "minireef".into(), split: " Test ".into() };
+        let spec =
+            BeirSpec { path: "reef".into(), dataset: "minireef".into(), split: " Test ".into(), dataset_url: None };
         let spec = BenchmarkSpec { adapter: AdapterSpec::Beir(spec), selection: Selection::default() };
         let paths: Vec<PathBuf> = spec.listing().into_iter().map(|file| file.path).collect();
         assert_eq!(paths, ["reef/corpus.jsonl", "reef/queries.jsonl", "reef/qrels/test.tsv"].map(PathBuf::from));

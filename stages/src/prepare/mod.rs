@@ -20,7 +20,6 @@ mod sha1;
 mod sources;
 mod spec;
 mod units_file;
-mod whitespace;
 
 pub(crate) use beir::QRELS_WITHOUT_QUERY;
 pub use beir::{BeirFiles, read_beir};

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use ragstage_cache::{Digest, KeyVisitor, Walk};
 
-use super::beir::{BeirFiles, read_beir};
+use super::beir::{BeirFiles, check_ids, read_beir};
 use super::benchmark::Benchmark;
 use super::jsonl::{JsonlFiles, read_jsonl};
 use super::lines::SourceBytes;
@@ -69,6 +69,10 @@ impl Action for PrepareBenchmark {
     }
 
     fn run(&self, context: &dyn Context) -> Result<Produced, StageError> {
+        // First, since it is these that the files' names are made of.
+        if let AdapterSpec::Beir(spec) = &self.spec.adapter {
+            check_ids(spec).map_err(|errors| StageError::input(self.step(), errors))?;
+        }
         let missing = self.spec.missing(&self.files);
         if !missing.is_empty() {
             return Err(StageError::input(self.step(), missing));

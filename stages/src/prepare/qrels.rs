@@ -2,9 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::lines::{Line, SourceBytes, lines};
-use super::whitespace::{is_whitespace, strip};
+use super::lines::{Line, LineEnds, SourceBytes, lines};
 use crate::error::{InputError, Place};
+use crate::python::{decimal, is_whitespace, strip};
 
 /// One judgement.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,7 +52,7 @@ impl Qrels {
                 return qrels;
             }
         };
-        let lines = lines(source.path, &bytes, errors);
+        let lines = lines(source.path, &bytes, LineEnds::Plain, errors);
         let layout = Layout::of(&lines);
         for line in &lines {
             if layout == (Layout::Beir { header: true }) && line.number == 1 {
@@ -98,57 +98,57 @@ impl Qrels {
 }
 
 impl Layout {
-    /// A file whose every row has four cells is TREC's; a header on line 1 is BEIR's.
+    /// A header on line 1 is BEIR's. Without one it is TREC's file if the second cell of every row is an iteration, and there
+    /// is a fourth; a row that then has not four is torn, for as BEIR's it would judge a document called `0`.
     fn of(lines: &[Line<'_>]) -> Self {
-        let header = lines.first().is_some_and(|line| line.number == 1 && is_header(line.text));
-        if !header && !lines.is_empty() && lines.iter().all(|line| trec_cells(line.text).is_some()) {
-            Layout::Trec
-        } else {
-            Layout::Beir { header }
+        if lines.first().is_some_and(|line| line.number == 1 && is_header(line.text)) {
+            return Layout::Beir { header: true };
         }
+        let mut fourth = false;
+        for line in lines {
+            let cells = trec_cells(line.text);
+            if !cells.get(1).is_some_and(|cell| matches!(*cell, "0" | "Q0" | "q0")) {
+                return Layout::Beir { header: false };
+            }
+            fourth |= cells.len() == 4;
+        }
+        if fourth { Layout::Trec } else { Layout::Beir { header: false } }
     }
 }
 
 fn is_header(text: &str) -> bool {
     let cells: Vec<String> = strip(text).split('\t').take(3).map(|cell| strip(cell).to_lowercase()).collect();
-    let cells: Vec<String> = cells.iter().map(|cell| cell.replace('_', "-")).collect();
-    cells == ["query-id", "corpus-id", "score"]
+    cells == ["query-id", "corpus-id", "score"] || cells == ["query_id", "corpus_id", "score"]
 }
 
-/// The four cells of a row of TREC's. Ids of BEIR's may hold blanks, so three cells between tabs are not looked into.
-fn trec_cells(text: &str) -> Option<[&str; 4]> {
-    let tabs: Vec<&str> = strip(text).split('\t').map(strip).collect();
-    match tabs.as_slice() {
-        [query, iteration, document, grade] => Some([query, iteration, document, grade]),
-        [_, _, _] => None,
-        _ => {
-            let words: Vec<&str> = text.split(is_whitespace).filter(|word| !word.is_empty()).collect();
-            words.try_into().ok()
-        }
-    }
+/// The cells of a row of TREC's. Ids of BEIR's may hold blanks, so three cells between tabs are not looked into.
+fn trec_cells(text: &str) -> Vec<&str> {
+    let tabs: Vec<&str> = tab_cells(text);
+    if tabs.len() >= 3 { tabs } else { text.split(is_whitespace).filter(|word| !word.is_empty()).collect() }
+}
+
+fn tab_cells(text: &str) -> Vec<&str> {
+    strip(text).split('\t').map(strip).collect()
 }
 
 fn judgement<'a>(source: SourceBytes<'_>, layout: Layout, line: &Line<'a>) -> Result<(&'a str, Judgement), InputError> {
     let error = |message: String| InputError::new(Place::line(source.path, line.number), message);
-    let (query, document, grade) = match (layout, trec_cells(line.text)) {
-        (Layout::Trec, Some([query, _, document, grade])) => (query, document, grade),
-        (Layout::Beir { header: false }, Some(_)) => {
-            return Err(error("four columns, while other rows have not; expected three in every row".to_string())
-                .hint("BEIR has query, document and score; TREC has query, 0, document and grade in every row"));
+    let wrong = |expected: &str, found: usize| {
+        let columns = if found == 1 { "column" } else { "columns" };
+        error(format!("expected {expected}, found {found} {columns}"))
+    };
+    let (query, document, grade) = if layout == Layout::Trec {
+        match trec_cells(line.text).as_slice() {
+            [query, _, document, grade] => (*query, *document, *grade),
+            cells => return Err(wrong("query, 0, document and grade as in the other rows", cells.len())),
         }
-        _ => {
-            let cells: Vec<&str> = strip(line.text).split('\t').map(strip).collect();
-            match cells.as_slice() {
-                // A file with a header may have further columns.
-                [query, document, grade, ..] => (*query, *document, *grade),
-                cells => {
-                    let error = error(format!(
-                        "expected query-id, corpus-id and score, found {} {}",
-                        cells.len(),
-                        if cells.len() == 1 { "column" } else { "columns" }
-                    ));
-                    return Err(error.hint("columns are separated by tabs"));
-                }
+    } else {
+        match tab_cells(line.text).as_slice() {
+            // Further cells are notes.
+            [query, document, grade, ..] => (*query, *document, *grade),
+            cells => {
+                let error = wrong("query-id, corpus-id and score", cells.len());
+                return Err(error.hint("columns are separated by tabs"));
             }
         }
     };
@@ -160,18 +160,25 @@ fn judgement<'a>(source: SourceBytes<'_>, layout: Layout, line: &Line<'a>) -> Re
         return Err(error("a header after the first line".to_string())
             .hint("the header belongs on line 1, with no blank line before it"));
     }
-    let grade = whole(grade).map_err(|why| error(format!("score {grade:?} {why}")))?;
+    let grade = whole(grade).map_err(|why| {
+        let error = error(format!("score {grade:?} {why}"));
+        if grade.eq_ignore_ascii_case("score") {
+            return error
+                .hint("a header is `query-id`, `corpus-id` and `score`, or `query_id`, `corpus_id` and `score`");
+        }
+        error
+    })?;
     Ok((query, Judgement { document: document.to_string(), grade }))
 }
 
 /// A score as a grade: truncated toward zero, as the reference system does.
 fn whole(text: &str) -> Result<i64, &'static str> {
     const EXACT: f64 = 9_007_199_254_740_992.0;
-    match text.parse::<f64>() {
-        Err(_) => Err("is no number"),
-        Ok(value) if !value.is_finite() => Err("is not finite"),
-        Ok(value) if value.abs() > EXACT => Err("is too large for a grade"),
-        Ok(value) => Ok(value.trunc() as i64),
+    match decimal(text).and_then(|text| text.parse::<f64>().ok()) {
+        None => Err("is no number"),
+        Some(value) if !value.is_finite() => Err("is not finite"),
+        Some(value) if value.abs() > EXACT => Err("is too large for a grade"),
+        Some(value) => Ok(value.trunc() as i64),
     }
 }
 
@@ -194,7 +201,7 @@ mod tests {
     #[test]
     fn beir_rows_are_read() {
         let (qrels, errors) =
-            read("\u{feff}Query_ID\tcorpus-id\tscore\textra\r\nq1\tr 2\t3.9\tx\r\n\n q1\tr1\t-1.5 \nq1\tr 2\t1\n");
+            read("\u{feff}Query_ID\tcorpus_id\tscore\textra\r\nq1\tr 2\t3.9\tx\r\n\n q1\tr1\t-1.5 \nq1\tr 2\t1\n");
         assert!(errors.is_empty(), "{errors:?}");
         assert_eq!(of(&qrels, "q1"), [("r 2".to_string(), 1), ("r1".to_string(), -1)]);
         assert!(qrels.of("q2").is_none());
@@ -202,7 +209,7 @@ mod tests {
 
     #[test]
     fn trec_rows_are_read_whatever_separates_them() {
-        for text in ["q\t0\t12\t2\nq\t0\t13\t0\n", "q 0 12 2\nq  Q0  13  0\n", "q 0\t12 2\nq\t0\t13\t0\n"] {
+        for text in ["q\t0\t12\t2\nq\t0\t13\t0\n", "q 0 12 2\nq  Q0  13  0\n", "q 0\t12 2\nq\tq0\t13\t0\n"] {
             let (qrels, errors) = read(text);
             assert!(errors.is_empty(), "{errors:?}");
             assert_eq!(of(&qrels, "q"), [("12".to_string(), 2), ("13".to_string(), 0)]);
@@ -235,9 +242,26 @@ mod tests {
     }
 
     #[test]
+    fn a_mixed_header_is_none() {
+        let (_, errors) = read("query-id\tcorpus_id\tscore\nq\ta\t1\n");
+        assert_eq!(errors, ["q.tsv:1: score \"score\" is no number"]);
+    }
+
+    #[test]
+    fn further_cells_are_notes_unless_the_second_is_an_iteration_everywhere() {
+        for text in ["q\ta\t1\t7\nq\tb\t2\tnote\n", "q\ta\t1\t7\nq\tb\t2\t\n", "q\ta\t1\nq\tb\t2\t3\t4\n"] {
+            let (qrels, errors) = read(text);
+            assert!(errors.is_empty(), "{errors:?}");
+            assert_eq!(of(&qrels, "q"), [("a".to_string(), 1), ("b".to_string(), 2)], "{text:?}");
+        }
+        let (qrels, errors) = read("query-id\tcorpus-id\tscore\tx\nq\t0\t12\t2\n");
+        assert!(errors.is_empty(), "{errors:?}");
+        assert_eq!(of(&qrels, "q"), [("0".to_string(), 12)]);
+    }
+
+    #[test]
     fn a_torn_trec_file_is_not_misread() {
         let (_, errors) = read("q\t0\t12\t2\nq\t0\t13\n");
-        assert_eq!(errors.len(), 1);
-        assert!(errors[0].starts_with("q.tsv:1: four columns"), "{errors:?}");
+        assert_eq!(errors, ["q.tsv:2: expected query, 0, document and grade as in the other rows, found 3 columns"]);
     }
 }

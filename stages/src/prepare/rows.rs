@@ -7,10 +7,10 @@ use serde_json::Value;
 use serde_json::error::Category;
 
 use super::fields::describe;
-use super::lines::{Line, SourceBytes, lines};
-use super::whitespace::strip;
+use super::lines::{Line, LineEnds, SourceBytes, lines};
 use crate::artifact::Json;
 use crate::error::{InputError, Place};
+use crate::python::strip;
 
 /// One row: a JSON object on a line of its own.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,7 +22,7 @@ pub(super) struct Row {
 }
 
 /// The rows of `source` in file order; blank lines are none. Lines that hold no JSON object are errors.
-pub(super) fn rows(source: SourceBytes<'_>, errors: &mut Vec<InputError>) -> Vec<Row> {
+pub(super) fn rows(source: SourceBytes<'_>, ends: LineEnds, errors: &mut Vec<InputError>) -> Vec<Row> {
     let bytes = match source.unpacked() {
         Ok(bytes) => bytes,
         Err(error) => {
@@ -30,7 +30,7 @@ pub(super) fn rows(source: SourceBytes<'_>, errors: &mut Vec<InputError>) -> Vec
             return Vec::new();
         }
     };
-    let lines = lines(source.path, &bytes, errors);
+    let lines = lines(source.path, &bytes, ends, errors);
     if let Some(line) = lines.first().filter(|line| is_csv(line.text)) {
         let error = InputError::new(Place::line(source.path, line.number), "this looks like CSV; expected JSON lines");
         errors.push(error.hint("write one JSON object per line, e.g. {\"...\": \"...\"}"));
@@ -88,7 +88,7 @@ mod tests {
 
     fn read(text: &str) -> (Vec<Row>, Vec<InputError>) {
         let mut errors = Vec::new();
-        (rows(SourceBytes { path: Path::new("f.jsonl"), bytes: text.as_bytes() }, &mut errors), errors)
+        (rows(SourceBytes { path: Path::new("f.jsonl"), bytes: text.as_bytes() }, LineEnds::Json, &mut errors), errors)
     }
 
     #[test]

@@ -1,8 +1,7 @@
 //! Ids that can be part of a key or a file name, made of a dataset's own ids (spec/heta 4.2).
 
-use unicode_normalization::char::is_combining_mark;
-
 use super::sha1::sha1;
+use crate::python::is_alphanumeric;
 
 /// Ids up to this many characters are kept as they are.
 const LONGEST: usize = 96;
@@ -22,17 +21,6 @@ pub(super) fn safe_id(id: &str) -> String {
     let kept: String = safe.chars().take(KEPT).collect();
     let hash: String = sha1(id.as_bytes()).iter().take(6).map(|byte| format!("{byte:02x}")).collect();
     format!("{}_{hash}", kept.trim_matches(['.', '_', '-']))
-}
-
-/// Whether `c` is a letter (general category L) or a number (N). [`char::is_alphanumeric`] goes by the Alphabetic
-/// property, which takes in combining vowel signs and circled letters too (spec/heta 11). Of what Unicode 14 assigns this is
-/// exactly what the reference system takes; newer letters are letters here.
-fn is_alphanumeric(c: char) -> bool {
-    let circled = matches!(
-        c,
-        '\u{24b6}'..='\u{24e9}' | '\u{1f130}'..='\u{1f149}' | '\u{1f150}'..='\u{1f169}' | '\u{1f170}'..='\u{1f189}'
-    );
-    c.is_alphanumeric() && !circled && !is_combining_mark(c)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::document_path::document_path;
-use super::lines::SourceBytes;
+use super::lines::{LineEnds, SourceBytes};
 use super::listing::{DOCUMENTS, SourceFile};
 use super::rows::rows;
 use super::spec::{AdapterSpec, BenchmarkSpec};
@@ -90,7 +90,7 @@ impl Action for Sources {
             && let Some(bytes) = context.source(&file.digest)?
         {
             let source = SourceBytes { path: &file.path, bytes: &bytes };
-            for row in rows(source, &mut Vec::new()) {
+            for row in rows(source, LineEnds::Json, &mut Vec::new()) {
                 if let Some(Value::String(path)) = row.object.get("path")
                     && let Ok(path) = document_path(path)
                 {

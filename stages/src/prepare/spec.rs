@@ -45,6 +45,10 @@ pub struct JsonlSpec {
     /// Free text.
     #[serde(default = "task_type")]
     pub task_type: String,
+    /// What a knowledge base is built for: `corpus`, `group` or `case`, as the benchmark's owner has it; what the units say
+    /// by default.
+    #[serde(default)]
+    pub build_scope: Option<String>,
     /// Where it is from.
     #[serde(default)]
     pub homepage: Option<String>,
@@ -82,6 +86,9 @@ pub struct BeirSpec {
     /// The split.
     #[serde(default = "split")]
     pub split: String,
+    /// Where the dataset is from; the place of BEIR's own datasets by default. Nothing is fetched from it.
+    #[serde(default)]
+    pub dataset_url: Option<String>,
 }
 
 /// Which cases of a benchmark are asked.
@@ -139,9 +146,12 @@ impl Walk for AdapterSpec {
                 v.text("dataset_version", &spec.version);
                 v.text("split", &spec.split);
                 v.text("task_type", &spec.task_type);
-                for (name, value) in
-                    [("homepage", &spec.homepage), ("license", &spec.license), ("citation", &spec.citation)]
-                {
+                for (name, value) in [
+                    ("build_scope", &spec.build_scope),
+                    ("homepage", &spec.homepage),
+                    ("license", &spec.license),
+                    ("citation", &spec.citation),
+                ] {
                     if let Some(value) = value {
                         v.text(name, value);
                     }
@@ -151,6 +161,9 @@ impl Walk for AdapterSpec {
             AdapterSpec::Beir(spec) => {
                 v.text("dataset", &spec.dataset);
                 v.text("split", &spec.split);
+                if let Some(url) = &spec.dataset_url {
+                    v.text("dataset_url", url);
+                }
             }
         }
         v.end();

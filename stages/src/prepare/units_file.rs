@@ -6,7 +6,7 @@ use super::benchmark::{append_in_line_order, nothing};
 use super::fields::Fields;
 use super::ids::Ids;
 use super::keys::UNIT;
-use super::lines::SourceBytes;
+use super::lines::{LineEnds, SourceBytes};
 use super::rows::rows;
 use crate::artifact::{Queries, UnitRows};
 use crate::error::{InputError, Place};
@@ -25,7 +25,7 @@ pub(super) fn read_units(
     let mut found = Vec::new();
     let mut ids = Ids::new("unit_id");
     let mut units = Vec::new();
-    for row in rows(source, &mut found) {
+    for row in rows(source, LineEnds::Json, &mut found) {
         let fields = Fields::of(source.path, &row).checked(&UNIT, &mut found);
         let unit_id = fields.text("unit_id", &mut found);
         if let Some(unit_id) = &unit_id {

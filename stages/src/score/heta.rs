@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::normal::is_python_space;
 use super::qrels::Qrels;
 use super::source::{BENCHMARK_ID, BENCHMARK_IDS, KEY, KEYS, Source, sources};
 use crate::artifact::{Gold, Hit};
+use crate::python;
 
 /// Evidence with a reference id and a relevance above 0; of repeated ids the highest.
 pub(crate) fn qrels(gold: &Gold) -> Qrels {
@@ -31,20 +31,9 @@ fn relevance(value: &Value) -> i64 {
         Value::Bool(flag) => i64::from(*flag),
         // A cast of a double saturates.
         Value::Number(number) => number.as_i64().unwrap_or_else(|| number.as_f64().unwrap_or(1.0) as i64),
-        Value::String(text) => python_int(text).unwrap_or(1),
+        Value::String(text) => python::int(text).unwrap_or(1),
         _ => 1,
     }
-}
-
-/// A sign and digits, with single underscores between them and whitespace around.
-fn python_int(text: &str) -> Option<i64> {
-    let text = text.trim_matches(is_python_space);
-    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
-    let well_formed = digits.split('_').all(|part| !part.is_empty() && part.chars().all(|c| c.is_ascii_digit()));
-    if !well_formed {
-        return None;
-    }
-    text.replace('_', "").parse().ok()
 }
 
 /// Documents in the order of the results, as many as count. A result without a document id takes no rank, one with several
@@ -69,7 +58,7 @@ pub(crate) fn ranking(hits: &[Hit], cutoff: Option<u32>) -> Vec<Cow<'_, str>> {
 
 /// Explicit ids, those in lists, those in keys, those in lists of keys.
 fn document_ids(source: Source<'_>) -> Vec<Cow<'_, str>> {
-    let stripped = |id: Cow<'_, str>| Cow::Owned(id.trim_matches(is_python_space).to_string());
+    let stripped = |id: Cow<'_, str>| Cow::Owned(python::strip(&id).to_string());
     let mut ids: Vec<Cow<'_, str>> = source.texts(&BENCHMARK_ID, &BENCHMARK_IDS).into_iter().map(stripped).collect();
     ids.extend(source.texts(&KEY, &KEYS).iter().filter_map(|key| key_document(key)).map(Cow::Owned));
     ids
@@ -102,6 +91,7 @@ mod tests {
             (json!("1e1"), 1),
             (json!("1__0"), 1),
             (json!("-3"), -3),
+            (json!(" ３ "), 3),
             (json!(null), 1),
             (json!([2]), 1),
             (json!(1e300), i64::MAX),

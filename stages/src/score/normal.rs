@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use crate::python::is_whitespace;
+
 /// Full Unicode case folding (ß is ss, final sigma is sigma, ligatures are spelled out), then every run of whitespace as
 /// one space and none at the ends. No Unicode normalisation form, no punctuation, article or number handling.
 pub fn normal_form(text: &str) -> String {
@@ -11,18 +13,13 @@ pub fn normal_form(text: &str) -> String {
         caseless::default_case_fold_str(text).into()
     };
     let mut normal = String::with_capacity(folded.len());
-    for word in folded.split(is_python_space).filter(|word| !word.is_empty()) {
+    for word in folded.split(is_whitespace).filter(|word| !word.is_empty()) {
         if !normal.is_empty() {
             normal.push(' ');
         }
         normal.push_str(word);
     }
     normal
-}
-
-/// Python's whitespace: Rust's and U+001C to U+001F.
-pub(crate) fn is_python_space(c: char) -> bool {
-    c.is_whitespace() || matches!(c, '\u{1c}'..='\u{1f}')
 }
 
 #[cfg(test)]

@@ -7,9 +7,9 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::normal::is_python_space;
 use super::python_text::python_text;
 use crate::artifact::{Hit, Json};
+use crate::python::is_whitespace;
 
 /// Fields that hold keys of the object store; `source_key` and `object_key` mean the same.
 pub(crate) const KEY: [&str; 2] = ["source_key", "object_key"];
@@ -86,7 +86,7 @@ pub(crate) fn document_ids(hit: &Hit) -> Vec<Cow<'_, str>> {
 pub(crate) fn text_of(value: &Value) -> Option<Cow<'_, str>> {
     match value {
         Value::Null => None,
-        Value::String(text) if text.chars().all(is_python_space) => None,
+        Value::String(text) if text.chars().all(is_whitespace) => None,
         Value::String(text) => Some(Cow::Borrowed(text)),
         other => Some(Cow::Owned(python_text(other))),
     }

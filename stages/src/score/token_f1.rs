@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use super::answer_evaluator::AnswerEvaluator;
 use super::definition::{CutoffRule, Definition};
 use super::evaluator::{CaseView, ResponseView};
-use super::normal::is_python_space;
 use crate::artifact::{Json, Score, ScoreValue};
 use crate::error::RowError;
+use crate::python::{is_alphanumeric, is_whitespace};
 
 pub(crate) static TOKEN_F1: Definition = Definition {
     name: "token_f1",
@@ -87,15 +87,15 @@ fn tokens(text: &str) -> Vec<String> {
     let mut rest = bare.as_str();
     while !rest.is_empty() {
         // An article counts as a whole word, also beside a dash that is no ASCII punctuation.
-        let word_end = rest.find(|c: char| !c.is_alphanumeric()).unwrap_or(rest.len());
+        let word_end = rest.find(|c: char| !is_alphanumeric(c)).unwrap_or(rest.len());
         let (word, after) = rest.split_at(word_end);
         kept.push_str(if matches!(word, "a" | "an" | "the") { " " } else { word });
-        let gap_end = after.find(char::is_alphanumeric).unwrap_or(after.len());
+        let gap_end = after.find(is_alphanumeric).unwrap_or(after.len());
         let (gap, next) = after.split_at(gap_end);
         kept.push_str(gap);
         rest = next;
     }
-    kept.split(is_python_space).filter(|token| !token.is_empty()).map(str::to_string).collect()
+    kept.split(is_whitespace).filter(|token| !token.is_empty()).map(str::to_string).collect()
 }
 
 #[cfg(test)]
@@ -119,6 +119,8 @@ mod tests {
     fn words_are_lower_case_without_punctuation_and_articles() {
         assert_eq!(tokens("The U.S. Army's \"a.m.\" shift, an hour"), ["us", "armys", "am", "shift", "hour"]);
         assert_eq!(tokens("left–the–right theatre"), ["left–", "–right", "theatre"]);
+        // A combining mark or a circled letter ends a word.
+        assert_eq!(tokens("a\u{301} ⓐthe anⓑ"), ["\u{301}", "ⓐ", "ⓑ"]);
         assert!(tokens(" the, a! ").is_empty());
     }
 

@@ -2,12 +2,12 @@
 
 /// Whether `c` is whitespace: Unicode's White_Space and the four information separators U+001C to U+001F, which
 /// [`char::is_whitespace`] lacks. A zero-width space and a byte order mark are none.
-pub(super) fn is_whitespace(c: char) -> bool {
+pub fn is_whitespace(c: char) -> bool {
     c.is_whitespace() || matches!(c, '\u{1c}'..='\u{1f}')
 }
 
 /// `text` without whitespace at its ends.
-pub(super) fn strip(text: &str) -> &str {
+pub fn strip(text: &str) -> &str {
     text.trim_matches(is_whitespace)
 }
 
