@@ -28,6 +28,7 @@ lint:
 
 bench:
 	$(CARGO) bench --locked --bench '*'
+	@if command -v python3 >/dev/null; then python3 benches/peers.py; else echo "SKIPPED peers: there is no python3"; fi
 
 clean-cache:
 	rm -rf .ragstage $(DEMO_REPORT)

@@ -60,6 +60,9 @@ impl Batch {
             });
         }
         let jobs = jobs(&settings, &evaluations);
+        // Stages that compute in parallel by themselves use the global pool. It is made once: a process that opens batches of
+        // several sizes keeps the first.
+        let _ = rayon::ThreadPoolBuilder::new().num_threads(jobs).build_global();
         let threads = rayon::ThreadPoolBuilder::new()
             .num_threads(jobs)
             .build()

@@ -231,6 +231,13 @@ impl<'a> Dispatcher<'a> {
                 }
                 stopped = self.stopped();
             }
+            if stopped || self.shared.interrupt.asked() {
+                // What no worker has begun is taken back.
+                for assignment in cpu_assignments.try_iter().chain(call_assignments.try_iter()) {
+                    self.runs[assignment.id.0].state = Some(State::Want);
+                    in_flight -= 1;
+                }
+            }
             if self.shared.interrupt.asked() && !std::mem::replace(&mut told, true) {
                 self.shared.events.event(&Event::Interrupted);
             }
