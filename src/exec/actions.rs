@@ -82,7 +82,7 @@ impl ActionSource {
                 top_k: *top_k,
                 salt,
             }),
-            Spec::System { unit, system, mode, options, top_k } => Box::new(Retrieve {
+            Spec::System { unit, system, mode, options, top_k, watched: _ } => Box::new(Retrieve {
                 mode: ModeSpec::System {
                     system: (**system).clone(),
                     mode: mode.clone(),

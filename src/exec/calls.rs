@@ -4,12 +4,13 @@
 //! there are places. Flushing it to the device needs no place: the callers go on, and rows that were written meanwhile share
 //! one flush. Nobody sees a row before it is flushed.
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
+use ragstage_cache::Digest;
 use ragstage_cache::rows::{RowSlot, WrittenRow};
-use ragstage_cache::{Digest, StoreError};
 use ragstage_stages::contract::{Call, ComputeRow, RowItem, RowOutcome};
 
 use super::claims::Claim;
@@ -88,10 +89,10 @@ impl<'a> Calls<'a> {
         self.halt.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(why);
     }
 
-    /// What cannot be kept must not be paid for, here or in any other action.
-    fn stop_paying(&self, error: StoreError) {
-        self.context.shared.queries.halt();
-        self.stop(Halt::Store(error));
+    /// A file of the system that was written to since its digest was taken: its reply may be another version's.
+    fn touched(&self) -> Option<PathBuf> {
+        let sources = &self.context.shared.sources;
+        self.context.watched.iter().find(|path| sources.was_touched(path)).cloned()
     }
 
     fn settle(&self, position: usize, outcome: RowOutcome) {
@@ -120,12 +121,16 @@ impl<'a> Calls<'a> {
             let make = |call: &Call| {
                 attempts.store(call.attempt as usize, Ordering::Relaxed);
                 let row = self.context.compute(item.label, index, call, self.compute)?;
+                if let Some(touched) = self.touched() {
+                    shared.queries.halt();
+                    return Ok(Err(Halt::Touched(touched)));
+                }
                 let written = self.slot.write_row(item.key, row);
                 if written.is_err() {
-                    // Before the place is given to the next caller.
+                    // What cannot be kept must not be paid for, here or in any other action.
                     shared.queries.halt();
                 }
-                Ok(written)
+                Ok(written.map_err(Halt::Store))
             };
             let notice = |notice: Notice<'_>| self.context.notice(item.label, notice);
             match shared.queries.call(&make, &notice) {
@@ -135,7 +140,7 @@ impl<'a> Calls<'a> {
                     // The other end goes only after all callers.
                     let _ = replies.send(Reply { position, attempts, row, _claim: claim });
                 }
-                Some(Ok(Err(error))) => return self.stop_paying(error),
+                Some(Ok(Err(halt))) => return self.stop(halt),
                 Some(Err(error)) => {
                     self.context.row_failed(item.label, &error);
                     self.settle(position, RowOutcome::Failed(error));
@@ -154,7 +159,10 @@ impl<'a> Calls<'a> {
                     }
                     self.settle(position, RowOutcome::Done(row));
                 }
-                Err(error) => self.stop_paying(error),
+                Err(error) => {
+                    self.context.shared.queries.halt();
+                    self.stop(Halt::Store(error));
+                }
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use std::any::TypeId;
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -33,6 +34,8 @@ pub struct ActionContext<'a> {
     pub label: &'a str,
     /// Whether a system under test may be asked.
     pub ask: bool,
+    /// Files that must not be written to while it calls.
+    pub watched: &'a [PathBuf],
     slots: Mutex<Vec<Digest>>,
     failed: AtomicU64,
 }
@@ -41,12 +44,22 @@ pub struct ActionContext<'a> {
 pub(super) enum Halt {
     Interrupted,
     Store(StoreError),
+    /// A file that the replies depend on was written to meanwhile.
+    Touched(PathBuf),
 }
 
 impl<'a> ActionContext<'a> {
     /// The context of the action `label`.
     pub fn new(shared: &'a Shared, step: Step, label: &'a str) -> Self {
-        ActionContext { shared, step, label, ask: true, slots: Mutex::default(), failed: AtomicU64::new(0) }
+        ActionContext {
+            shared,
+            step,
+            label,
+            ask: true,
+            watched: &[],
+            slots: Mutex::default(),
+            failed: AtomicU64::new(0),
+        }
     }
 
     /// The row slots that were used.
@@ -225,6 +238,13 @@ impl Context for ActionContext<'_> {
         let computed = computed.map_err(|halt| match halt {
             Halt::Interrupted => self.error(StageErrorKind::Cancelled),
             Halt::Store(error) => store_error(error),
+            Halt::Touched(path) => {
+                let message = "was written to while the system that it belongs to was being asked; replies from then on were \
+                               not kept";
+                let error = InputError::new(Place::file(path), message)
+                    .hint("run the same command again; files that the system writes itself do not belong in `system.files`");
+                self.error(StageErrorKind::Input(vec![error]))
+            }
         })?;
         batch
             .items

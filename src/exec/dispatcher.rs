@@ -317,7 +317,11 @@ impl<'a> Dispatcher<'a> {
             return None;
         }
         let computes = !calls_out(&node);
-        Some(Assignment { id, step: node.step, label: node.label, key, action, keep, ask, computes })
+        let watched = match &node.spec {
+            Spec::System { watched, .. } => watched.clone(),
+            _ => Arc::default(),
+        };
+        Some(Assignment { id, step: node.step, label: node.label, key, action, keep, ask, computes, watched })
     }
 
     /// A node would have to run where it may not.

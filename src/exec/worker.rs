@@ -1,6 +1,7 @@
 //! Runs one action. Knows nothing of the graph: it takes an assignment and gives an outcome.
 
 use std::panic::AssertUnwindSafe;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
@@ -33,6 +34,8 @@ pub struct Assignment {
     pub ask: bool,
     /// Whether its work is our own computing rather than calls of somebody else.
     pub computes: bool,
+    /// Files that must not be written to while it calls.
+    pub watched: Arc<Vec<PathBuf>>,
 }
 
 /// What a worker gives back.
@@ -118,6 +121,7 @@ fn run(shared: &Shared, assignment: &Assignment, slots: &mut Vec<Digest>) -> Res
     let started = Instant::now();
     let mut context = ActionContext::new(shared, assignment.step, &assignment.label);
     context.ask = assignment.ask;
+    context.watched = &assignment.watched;
     let produced = std::panic::catch_unwind(AssertUnwindSafe(|| assignment.action.run(&context)));
     slots.extend(context.slots());
     let produced = produced.map_err(|panic| Failure::Panic(panic_message(&*panic)))?.map_err(Failure::Stage)?;

@@ -203,6 +203,10 @@ impl GraphBuilder<'_> {
         salt: &dyn Fn(Step) -> u64,
         responses: &mut Vec<ResponseNodes>,
     ) {
+        let watched = Arc::new(match &at.recipe.kind {
+            RecipeKind::System(config) => config.files.clone(),
+            RecipeKind::Built { .. } => Vec::new(),
+        });
         let built = match &at.recipe.kind {
             RecipeKind::Built { parse, chunk, full_text } if self.until >= Stage::Materialize => {
                 let spec = Spec::Materialize { unit: at.unit.clone(), options: parse.clone() };
@@ -233,6 +237,7 @@ impl GraphBuilder<'_> {
                         mode: query.mode.clone(),
                         options: query.options.clone(),
                         top_k: query.top_k,
+                        watched: watched.clone(),
                     },
                 ),
                 (None, Some((chunks, index, bm25))) => (

@@ -1,6 +1,7 @@
 //! A node: one action before the digests of its inputs are known.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use ragstage_cache::key::key_of;
@@ -114,6 +115,8 @@ pub enum Spec {
         options: Json,
         /// Most results per case.
         top_k: u32,
+        /// The system's declared files: replies made while one of them is written to are not trusted.
+        watched: Arc<Vec<PathBuf>>,
     },
     /// Answers. Inputs: prepare, retrieve.
     Answer {
@@ -270,7 +273,7 @@ fn identity(node: &Node) -> Digest {
             bm25.walk(v);
             v.uint("top_k", u64::from(*top_k));
         }
-        Spec::System { unit, system, mode, options, top_k } => {
+        Spec::System { unit, system, mode, options, top_k, watched: _ } => {
             v.text("unit", &unit.unit_id);
             system.walk(v);
             v.text("mode", mode);

@@ -329,3 +329,25 @@ fn a_secret_reaches_no_file_of_the_store_and_no_output() {
         assert!(!found, "{} holds the secret", file.display());
     }
 }
+
+#[test]
+fn replies_of_a_system_whose_files_change_meanwhile_are_not_kept() {
+    let space = quiz(CASES, "command: [sh, system.sh], files: [data.txt]", "concurrency: 1");
+    let reply = super::quiz::reply(&question(1)).replace('\'', "");
+    space.write("data.txt", "one\n");
+    space.write(
+        "system.sh",
+        &format!(
+            "n=0\nwhile read -r request; do\n  n=$((n+1))\n  echo \"$request\" >> asked.log\n  \
+             if [ $n = 3 ] && [ ! -e done ]; then touch done; echo two > data.txt; echo one > data.txt; fi\n  \
+             echo '{reply}'\ndone\n"
+        ),
+    );
+    let ran = space.run("quiz.yaml").expect(3);
+    assert!(ran.stderr.contains("data.txt") && ran.stderr.contains("was written to"), "{}", ran.stderr);
+    assert_eq!(ran.row_counts().get("retrieve"), Some(&2), "what came before is kept");
+    // The file is as it was, so only what was not kept is asked again.
+    let again = space.run("quiz.yaml").expect(0);
+    assert_eq!(again.row_counts().get("retrieve"), Some(&(CASES - 2)));
+    assert_eq!(space.read("asked.log").lines().count(), CASES + 1);
+}
