@@ -19,21 +19,25 @@ pub fn write(path: &Path, stamp: Option<&Path>, batch: &Batch, outcome: &BatchOu
     read.extend(batch.evaluations.iter().flat_map(|evaluation| evaluation.files.iter().cloned()));
     read.sort();
     read.dedup();
-    let files: Vec<String> = read.iter().map(|file| escape(file)).collect();
+    let files: Vec<String> = read.iter().map(|file| escape(file)).collect::<Result<_, _>>()?;
     // The empty rules keep make going when a file that was read is deleted; the run then says what is wrong.
     let empty: String = files.iter().map(|file| format!("\n{file}:\n")).collect();
-    let text = format!("{}: \\\n  {}\n{empty}", escape(target), files.join(" \\\n  "));
+    let text = format!("{}: \\\n  {}\n{empty}", escape(target)?, files.join(" \\\n  "));
     write_if_changed(path, text.as_bytes())
         .map(drop)
         .map_err(|error| Failure::Io { what: format!("write {}", path.display()), error })
 }
 
-/// A file name as GNU make reads it.
-fn escape(path: &Path) -> String {
+/// A file name as GNU make reads it in a rule without a pattern.
+fn escape(path: &Path) -> Result<String, Failure> {
+    let name = path.to_str().filter(|name| !name.contains(['\n', '\r'])).ok_or_else(|| Failure::NotThere {
+        what: format!("the file name {path:?} cannot stand in a Makefile"),
+        hint: "rename the file, or run without --depfile".to_string(),
+    })?;
     let mut text = String::new();
-    for character in path.to_string_lossy().chars() {
+    for character in name.chars() {
         match character {
-            ' ' | '#' | '\\' | ':' | '%' => {
+            ' ' | '#' | '\\' | ':' => {
                 text.push('\\');
                 text.push(character);
             }
@@ -41,7 +45,7 @@ fn escape(path: &Path) -> String {
             other => text.push(other),
         }
     }
-    text
+    Ok(text)
 }
 
 #[cfg(test)]
@@ -50,6 +54,9 @@ mod tests {
 
     #[test]
     fn names_are_escaped_for_make() {
-        assert_eq!(escape(Path::new("my data/$x#1.txt")), "my\\ data/$$x\\#1.txt");
+        let escaped = |name: &str| escape(Path::new(name)).ok();
+        assert_eq!(escaped("my data/$x#1.txt").as_deref(), Some("my\\ data/$$x\\#1.txt"));
+        assert_eq!(escaped("a%b/cases.jsonl").as_deref(), Some("a%b/cases.jsonl"));
+        assert_eq!(escaped("two\nlines"), None);
     }
 }

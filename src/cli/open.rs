@@ -92,6 +92,25 @@ pub fn evaluations(files: &[PathBuf], secrets: Secrets) -> Result<Vec<Evaluation
     Ok(evaluations)
 }
 
+/// Refuses to write over what is read.
+///
+/// # Errors
+/// When one of `outputs` is an evaluation file or a file of a benchmark.
+pub fn refuse_overwriting(outputs: &[(&str, &Path)], evaluations: &[Evaluation]) -> Result<(), Failure> {
+    let real = |path: &Path| std::fs::canonicalize(path).ok();
+    for evaluation in evaluations {
+        let listed = evaluation.benchmark.listing().into_iter().map(|file| file.path);
+        for input in listed.chain([evaluation.path.clone()]) {
+            let Some(input) = real(&input) else { continue };
+            if let Some((flag, path)) = outputs.iter().find(|(_, path)| real(path).as_ref() == Some(&input)) {
+                let shown = path.display();
+                return Err(Failure::Usage(format!("{flag} {shown} would write over a file that is read")));
+            }
+        }
+    }
+    Ok(())
+}
+
 fn check_evaluator(spec: &EvaluatorSpec) -> Result<(), (String, Option<String>)> {
     evaluator(spec).map(drop).map_err(|error| (error.message, error.nearest))
 }

@@ -14,7 +14,7 @@ use serde_json::json;
 use super::depfile;
 use super::failure::{Failure, code_of, print_run_error};
 use super::flags::{Format, RunFlags};
-use super::open::{Secrets, evaluations, extra_evaluators, store_place};
+use super::open::{Secrets, evaluations, extra_evaluators, refuse_overwriting, store_place};
 use super::out::{out, out_json};
 use crate::batch::{Batch, BatchOutcome, EvaluationOutcome, EventRecorder, Settings};
 use crate::exec::{Event, EventSink, Fanout, Interrupt};
@@ -31,6 +31,12 @@ pub fn run(flags: &RunFlags, store: Option<&Path>, only_score: bool) -> Result<u
     if flags.output.is_some() && evaluations.len() > 1 {
         return Err(Failure::Usage("--output goes with one evaluation file".to_string()));
     }
+    let outputs: Vec<(&str, &Path)> =
+        [("--stamp", &flags.stamp), ("--depfile", &flags.depfile), ("--events", &flags.events)]
+            .into_iter()
+            .filter_map(|(flag, path)| path.as_deref().map(|path| (flag, path)))
+            .collect();
+    refuse_overwriting(&outputs, &evaluations)?;
     let force: Vec<Step> = flags.force.iter().flat_map(|steps| steps.0.iter().copied()).collect();
     if only_score && let Some(step) = force.iter().find(|step| !may_score(**step)) {
         return Err(Failure::Usage(format!(

@@ -204,3 +204,15 @@ fn a_gate_that_fails_is_twelve_and_says_why() {
     assert_eq!(gates.iter().map(|gate| gate["passed"].as_bool()).collect::<Vec<_>>(), [Some(true), Some(false)]);
     assert!(space.path("reports/small/report.json").is_file(), "the report is there all the same");
 }
+
+#[test]
+fn nothing_that_is_read_is_written_over() {
+    let space = Space::new();
+    small::write(&space);
+    for flag in ["--depfile evaluation.yaml", "--stamp cases.jsonl", "--events documents.jsonl"] {
+        let before = (space.read("evaluation.yaml"), space.read("cases.jsonl"), space.read("documents.jsonl"));
+        let ran = space.ragstage(&format!("run {flag}")).expect(2);
+        assert!(ran.stderr.contains("would write over"), "{}", ran.stderr);
+        assert_eq!(before, (space.read("evaluation.yaml"), space.read("cases.jsonl"), space.read("documents.jsonl")));
+    }
+}
