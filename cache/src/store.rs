@@ -1,5 +1,6 @@
 //! The store: one directory that holds everything which need not be computed again.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -190,7 +191,10 @@ fn check_version(root: &Path) -> Result<bool, StoreError> {
     let path = root.join(VERSION_FILE);
     let text = match fs::read(&path) {
         Ok(bytes) => bytes,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            refuse_foreign(root)?;
+            return Ok(false);
+        }
         Err(error) => return Err(StoreError::io("open store", &path, error)),
     };
     let version = std::str::from_utf8(&text)
@@ -205,4 +209,19 @@ fn check_version(root: &Path) -> Result<bool, StoreError> {
         Some(_) => Ok(true),
         None => Err(StoreError::malformed("open store", &path, format!("expected `{VERSION_WORD} {STORE_VERSION}`"))),
     }
+}
+
+/// A folder with somebody's files in it is no place to spread a store in. One that was being made when its process died is.
+fn refuse_foreign(root: &Path) -> Result<(), StoreError> {
+    let Ok(entries) = fs::read_dir(root) else { return Ok(()) };
+    // A mount point of its own has a folder of the file system's.
+    let ours = |name: &OsStr| BUCKETS.iter().chain(&[TAG_FILE, "lost+found"]).any(|known| name == OsStr::new(known));
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        if !ours(&name) {
+            let why = format!("is no store, and holds {}", name.to_string_lossy());
+            return Err(StoreError::malformed("open store", root, why));
+        }
+    }
+    Ok(())
 }

@@ -167,6 +167,9 @@ fn store_hint(error: &StoreError) -> Option<&'static str> {
         StoreErrorKind::Malformed(_) if error.operation == "read salts" => {
             "restore that file, or delete it: steps that were forced are then as they were before that"
         }
+        StoreErrorKind::Io(_) => {
+            "if something else stands where that file or folder should be, move it away; --store DIR names another store"
+        }
         _ => return None,
     })
 }

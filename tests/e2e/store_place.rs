@@ -41,3 +41,15 @@ fn a_report_that_is_nowhere_is_said_to_be_nowhere() {
     assert!(ran.stderr.contains("there is no store") && ran.stderr.contains("--store"), "{}", ran.stderr);
     in_folder(&space, ".", "report --store other").expect(0);
 }
+
+#[test]
+fn a_folder_with_other_files_is_made_no_store() {
+    let space = Space::new();
+    small::write(&space);
+    space.write("mine/thesis.txt", "Mine.");
+    let ran = in_folder(&space, ".", "run --store mine").expect(30);
+    assert!(ran.stderr.contains("thesis.txt") && ran.stderr.contains("--store"), "{}", ran.stderr);
+    assert_eq!(std::fs::read_dir(space.path("mine")).expect("a folder").count(), 1);
+    std::fs::create_dir(space.path("empty")).expect("a folder");
+    in_folder(&space, ".", "run --store empty").expect(0);
+}
