@@ -41,4 +41,15 @@ impl Client {
             Client::Command(client) => client.ask(request, timeout),
         }
     }
+
+    /// Ends what was opened, after the last call.
+    ///
+    /// # Errors
+    /// When replies turn out not to belong to their requests, as a lower-case fragment.
+    pub fn close(&self) -> Result<(), String> {
+        match self {
+            Client::Http(_) => Ok(()),
+            Client::Command(client) => client.close(),
+        }
+    }
 }
