@@ -7,7 +7,7 @@ use ragstage_stages::query::Transport;
 
 use super::check::join;
 use super::diagnostic::Faults;
-use super::secrets;
+use super::secrets::{self, Substituted};
 use super::shape::{Field, Need, Record, Refusal, Shape, TEXT, TextRule, Together};
 use super::view::View;
 
@@ -103,13 +103,14 @@ pub(super) fn convert(
             }
         }
         let directory = if base.as_os_str().is_empty() { PathBuf::from(".") } else { base.to_path_buf() };
-        Transport::Command { command, directory, environment: secrets::substitute(&pairs, environment, faults) }
+        let Substituted { pairs, variables } = secrets::substitute(&pairs, environment, faults);
+        Transport::Command { command, directory, environment: pairs, variables }
     } else {
         let url = view.get("http").text().unwrap_or_default().to_string();
         let headers = view.get("headers");
-        let pairs = secrets::substitute(&headers, environment, faults);
+        let Substituted { pairs, variables } = secrets::substitute(&headers, environment, faults);
         check_headers(&headers, &pairs, faults);
-        Transport::Http { url, headers: pairs }
+        Transport::Http { url, headers: pairs, variables }
     };
     let files = view.get("files").texts().unwrap_or_default();
     SystemConfig {
@@ -238,7 +239,11 @@ mod tests {
         .unwrap();
         assert_eq!(system.files, [PathBuf::from("folder/rag.py")]);
         let headers = vec![("Authorization".to_string(), format!("Bearer {TOKEN}"))];
-        assert_eq!(system.transport, Transport::Http { url: "http://localhost:8080/query".to_string(), headers });
+        let variables = vec![("RAG_TOKEN".to_string(), TOKEN.to_string())];
+        assert_eq!(
+            system.transport,
+            Transport::Http { url: "http://localhost:8080/query".to_string(), headers, variables }
+        );
         let debug = format!("{system:?}");
         assert!(!debug.contains(TOKEN) && debug.contains("Authorization"), "{debug}");
     }
@@ -255,6 +260,7 @@ mod tests {
                 command: vec!["python3".to_string(), "rag.py".to_string()],
                 directory: PathBuf::from("folder"),
                 environment: vec![pair("KEY", TOKEN), pair("MODE", "fast")],
+                variables: vec![pair("RAG_TOKEN", TOKEN)],
             }
         );
     }

@@ -22,6 +22,7 @@ fn shell(script: &str, directory: &Path) -> Transport {
             ("REPLY_LINE".to_string(), REPLY.to_string()),
             ("TOKEN".to_string(), "tk-secret".to_string()),
         ],
+        variables: vec![("OUR_TOKEN".to_string(), "tk-secret".to_string())],
     }
 }
 
@@ -162,6 +163,7 @@ fn a_process_that_cannot_be_started() {
         command: vec!["no-such-program-of-ours".to_string()],
         directory: ".".into(),
         environment: Vec::new(),
+        variables: Vec::new(),
     };
     let error = ask(&MemoryContext::default(), transport).error.expect("the row fails");
     assert_eq!(error.kind, RowErrorKind::Process);
@@ -176,6 +178,20 @@ fn lines_that_are_no_replies() {
     let unasked = error_of("echo hello; while read -r line; do sleep 5; done");
     assert_eq!(unasked.kind, RowErrorKind::BadReply);
     assert!(unasked.message.contains("hello"), "{}", unasked.message);
+}
+
+#[test]
+fn a_reply_with_a_secret_is_not_kept() {
+    let error = error_of(r#"while read -r line; do echo "{\"results\":[],\"answer\":\"it is $TOKEN\"}"; done"#);
+    assert_eq!(error.kind, RowErrorKind::BadReply);
+    assert!(error.message.contains("holds the value of the environment variable OUR_TOKEN,"), "{}", error.message);
+}
+
+#[test]
+fn a_line_that_is_too_long_is_no_reply() {
+    let error = error_of("read -r line; head -c 70000000 /dev/zero | tr '\\0' x; echo; sleep 600");
+    assert_eq!(error.kind, RowErrorKind::BadReply);
+    assert!(error.message.ends_with("wrote a line of more than 67108864 bytes"), "{}", error.message);
 }
 
 #[test]

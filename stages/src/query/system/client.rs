@@ -23,9 +23,9 @@ impl Client {
     /// When the URL, a header or the command cannot be used at all, as a lower-case fragment.
     pub fn new(transport: &Transport) -> Result<Self, String> {
         match transport {
-            Transport::Http { url, headers } => HttpClient::new(url, headers).map(Client::Http),
-            Transport::Command { command, directory, environment } => {
-                CommandClient::new(command, directory, environment).map(Client::Command)
+            Transport::Http { url, headers, variables } => HttpClient::new(url, headers, variables).map(Client::Http),
+            Transport::Command { command, directory, environment, variables } => {
+                CommandClient::new(command, directory, environment, variables).map(Client::Command)
             }
         }
     }

@@ -24,11 +24,17 @@ pub struct CommandClient {
 }
 
 impl CommandClient {
-    /// A client that starts `command` in `directory`, with `environment` added to ours.
+    /// A client that starts `command` in `directory`, with `environment` added to ours; no reply may hold the value of one of
+    /// `variables`.
     ///
     /// # Errors
     /// When the command is empty.
-    pub fn new(command: &[String], directory: &Path, environment: &[(String, String)]) -> Result<Self, String> {
+    pub fn new(
+        command: &[String],
+        directory: &Path,
+        environment: &[(String, String)],
+        variables: &[(String, String)],
+    ) -> Result<Self, String> {
         if command.first().is_none_or(|program| program.is_empty()) {
             return Err("the system's command is empty: expected a program and its arguments".to_string());
         }
@@ -36,7 +42,7 @@ impl CommandClient {
             command: command.to_vec(),
             directory: directory.to_path_buf(),
             environment: environment.to_vec(),
-            secrets: Secrets::of(environment),
+            secrets: Secrets::of(environment, variables),
             idle: Mutex::new(Vec::new()),
             doubt: Mutex::new(None),
         })
@@ -86,7 +92,8 @@ impl CommandClient {
         };
         let asked = process.ask(request, timeout);
         self.doubt_as(&process);
-        let reply = Reply::of(asked?, request.top_k);
+        let reply = asked?;
+        let reply = self.secrets.refuse_in(&reply).and_then(|()| Reply::of(reply, request.top_k));
         if !matches!(&reply, Err(error) if error.kind == RowErrorKind::BadReply) {
             locked(&self.idle).push(process);
         }

@@ -22,6 +22,9 @@ const LAST_WORDS: Duration = Duration::from_millis(500);
 /// The field that pairs a reply with its request.
 const ID: &str = "id";
 
+/// What a process wrote before a line end; nothing where that was too long to be kept.
+type Line = Option<Vec<u8>>;
+
 /// A running process with its pipes, each served by a thread of its own so that no call waits longer than it may.
 pub(super) struct Process {
     child: Child,
@@ -29,7 +32,7 @@ pub(super) struct Process {
     over: bool,
     /// None once its input is closed.
     requests: Option<Sender<Vec<u8>>>,
-    replies: Receiver<Vec<u8>>,
+    replies: Receiver<Line>,
     stderr: Receiver<String>,
     program: String,
     /// How many requests it got.
@@ -96,7 +99,7 @@ impl Process {
     /// Sends a request and waits for the reply. After an error the process is of no use any more.
     pub(super) fn ask(&mut self, request: &Request<'_>, timeout: Duration) -> Result<Value, RowError> {
         match self.replies.try_recv() {
-            Ok(line) => return Err(self.unasked(&line)),
+            Ok(line) => return Err(self.unasked(line)),
             Err(TryRecvError::Empty) => {}
             Err(TryRecvError::Disconnected) => return Err(self.ended()),
         }
@@ -107,7 +110,8 @@ impl Process {
             return Err(self.ended());
         }
         match self.replies.recv_timeout(timeout) {
-            Ok(line) => self.paired(json(&line)?),
+            Ok(Some(line)) => self.paired(json(&line)?),
+            Ok(None) => Err(bad_reply(format!("{:?} wrote a line of more than {LONGEST_LINE} bytes", self.program))),
             Err(RecvTimeoutError::Timeout) => Err(RowError::new(
                 RowErrorKind::Timeout,
                 format!("no reply of {:?} within {} s", self.program, timeout.as_secs_f64()),
@@ -134,7 +138,7 @@ impl Process {
     /// Waits, for `wait` at most, until its output ends, and doubts its replies if there is one more line.
     pub(super) fn prove(&mut self, wait: Duration) {
         if let Ok(line) = self.replies.recv_timeout(wait) {
-            self.unasked(&line);
+            self.unasked(line);
         }
     }
 
@@ -149,7 +153,7 @@ impl Process {
                 self.unproved = true;
                 Ok(reply)
             }
-            Some(id) if id == Value::from(self.asked) => {
+            Some(id) if id == self.asked => {
                 // There were as many lines as requests up to here, so the earlier ones are in step, too.
                 self.repeats_ids = true;
                 self.unproved = false;
@@ -163,8 +167,11 @@ impl Process {
         }
     }
 
-    fn unasked(&mut self, line: &[u8]) -> RowError {
-        let line = excerpt(&String::from_utf8_lossy(line));
+    fn unasked(&mut self, line: Line) -> RowError {
+        let line = match line {
+            Some(line) => excerpt(&String::from_utf8_lossy(&line)),
+            None => format!("one of more than {LONGEST_LINE} bytes"),
+        };
         let why = format!("{:?} wrote a line that nobody asked for: {line}", self.program);
         self.doubt_replies(&why);
         bad_reply(why)
@@ -235,15 +242,20 @@ fn write_lines(mut stdin: ChildStdin, requests: &Receiver<Vec<u8>>) {
 }
 
 /// Passes lines on until there are no more or nobody wants them; a line without an end is none.
-fn read_lines(stdout: ChildStdout, replies: &SyncSender<Vec<u8>>) {
+fn read_lines(stdout: ChildStdout, replies: &SyncSender<Line>) {
     let mut reader = BufReader::new(stdout);
     loop {
         let mut line = Vec::new();
         match reader.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line) {
             Ok(_) if line.last() == Some(&b'\n') => {
-                if replies.send(line).is_err() {
+                if replies.send(Some(line)).is_err() {
                     return;
                 }
+            }
+            Ok(_) if line.len() as u64 == LONGEST_LINE => {
+                // The rest could be read as lines of their own, so this is the last.
+                let _ = replies.send(None);
+                return;
             }
             _ => return,
         }

@@ -42,7 +42,8 @@
 //! | `metadata`, `results[].metadata` | objects; kept, never read |
 //!
 //! `null` for an optional field counts as absent, but for `answer`. Other fields are refused, since a misspelt `sources`
-//! would otherwise score 0 in silence; `metadata` is the place for what is not in the table.
+//! would otherwise score 0 in silence; `metadata` is the place for what is not in the table. So is a key that is there twice,
+//! and a text with the value of an environment variable that the evaluation file sends along, since a reply goes into reports.
 //!
 //! A system that cannot serve one query, and has no status code to say so, replies `{"error": "why"}`.
 //!
@@ -56,6 +57,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
+use super::unique::Unique;
 use crate::artifact::{Answer, Citation, Hit, Json};
 use crate::error::{RowError, RowErrorKind};
 
@@ -141,7 +143,7 @@ impl Reply {
 
 /// The JSON that the other side wrote.
 pub(super) fn json(bytes: &[u8]) -> Result<Value, RowError> {
-    serde_json::from_slice(bytes).map_err(|error| {
+    serde_json::from_slice(bytes).map(|Unique(value)| value).map_err(|error| {
         bad_reply(format!("expected one JSON object, found {}: {error}", excerpt(&String::from_utf8_lossy(bytes))))
     })
 }
@@ -382,6 +384,7 @@ mod tests {
         error(r#"{"results": [{"id": "a", "text": "", "score": NaN}]}"#);
         error(r#"{"results": [{"id": "a", "text": "", "score": 1e999}]}"#);
         error(r#"{"results": []} {"results": []}"#);
+        assert!(error(r#"{"results": [], "results": []}"#).contains("the key \"results\" is there twice"));
     }
 
     #[test]
