@@ -19,6 +19,9 @@ const LONGEST_LINE: u64 = 64 << 20;
 const STDERR_BYTES: usize = 2000;
 /// How long the last words and the exit status of a process that closed its output are waited for.
 const LAST_WORDS: Duration = Duration::from_millis(500);
+/// How long the first reply without an id is held back, for a line too many that follows at once. This is no proof: it only
+/// keeps a process that always writes too much from having any reply kept.
+const SETTLING: Duration = Duration::from_millis(100);
 /// The field that pairs a reply with its request.
 const ID: &str = "id";
 
@@ -150,6 +153,11 @@ impl Process {
                 Err(bad_reply(format!("{ID}: expected {} as in the request, found nothing", self.asked)))
             }
             None => {
+                if !self.unproved
+                    && let Ok(line) = self.replies.recv_timeout(SETTLING)
+                {
+                    return Err(self.unasked(line));
+                }
                 self.unproved = true;
                 Ok(reply)
             }
