@@ -204,8 +204,12 @@ mod tests {
     fn recipes() -> Vec<Recipe> {
         let built =
             RecipeKind::Built { parse: Default::default(), chunk: Default::default(), full_text: Default::default() };
-        let transport =
-            Transport::Command { command: vec!["x".into()], directory: PathBuf::from("."), environment: vec![] };
+        let transport = Transport::Command {
+            command: vec!["x".into()],
+            directory: PathBuf::from("."),
+            environment: vec![],
+            variables: vec![],
+        };
         let system = RecipeKind::System(SystemConfig { name: None, version: "1".into(), files: vec![], transport });
         vec![Recipe { name: "small".into(), kind: built }, Recipe { name: "mine".into(), kind: system }]
     }

@@ -43,13 +43,22 @@ pub(super) fn check(node: &mut Node, path: &str, faults: &mut Faults) {
     }
 }
 
+/// A mapping whose placeholders are replaced.
+pub(super) struct Substituted {
+    /// Its pairs.
+    pub(super) pairs: Vec<(String, String)>,
+    /// The variables that were put in, each once.
+    pub(super) variables: Vec<(String, String)>,
+}
+
 /// The pairs of the mapping with every `${NAME}` replaced by the variable.
 pub(super) fn substitute(
     view: &View<'_>,
     environment: &dyn Fn(&str) -> Option<String>,
     faults: &mut Faults,
-) -> Vec<(String, String)> {
+) -> Substituted {
     let mut pairs = Vec::new();
+    let mut variables: Vec<(String, String)> = Vec::new();
     for entry in view.entries() {
         let Value::Text(text) = &entry.value.value else { continue };
         let mut out = String::new();
@@ -57,7 +66,12 @@ pub(super) fn substitute(
             match part {
                 Part::Literal(literal) => out += literal,
                 Part::Variable(name) => match environment(name) {
-                    Some(value) => out += &value,
+                    Some(value) => {
+                        out += &value;
+                        if variables.iter().all(|(known, _)| known != name) {
+                            variables.push((name.to_string(), value));
+                        }
+                    }
                     None => faults.add_hint(
                         entry.value.start,
                         &join(&view.path, &entry.key),
@@ -69,7 +83,7 @@ pub(super) fn substitute(
         }
         pairs.push((entry.key.clone(), out));
     }
-    pairs
+    Substituted { pairs, variables }
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -115,11 +129,12 @@ mod tests {
 
     #[test]
     fn a_substituted_value_is_not_substituted_again() {
-        let (node, _) = super::super::tree::read_tree("h: {k: \"x ${A} y\"}\n");
+        let (node, _) = super::super::tree::read_tree("h: {k: \"x ${A} y ${A}\"}\n");
         let node = node.unwrap();
         let mut faults = Faults::new("f".as_ref());
-        let pairs = substitute(&View::root(&node).get("h"), &|_| Some("${B}".to_string()), &mut faults);
-        assert_eq!(pairs, [("k".to_string(), "x ${B} y".to_string())]);
+        let substituted = substitute(&View::root(&node).get("h"), &|_| Some("${B}".to_string()), &mut faults);
+        assert_eq!(substituted.pairs, [("k".to_string(), "x ${B} y ${B}".to_string())]);
+        assert_eq!(substituted.variables, [("A".to_string(), "${B}".to_string())]);
         assert!(faults.is_empty());
     }
 }

@@ -1,12 +1,13 @@
 //! `recipe.system`: somebody's own RAG service, asked instead of a knowledge base that we build.
 
+use std::net::Ipv6Addr;
 use std::path::{Path, PathBuf};
 
 use ragstage_stages::query::Transport;
 
 use super::check::join;
 use super::diagnostic::Faults;
-use super::secrets;
+use super::secrets::{self, Substituted};
 use super::shape::{Field, Need, Record, Refusal, Shape, TEXT, TextRule, Together};
 use super::view::View;
 
@@ -102,13 +103,14 @@ pub(super) fn convert(
             }
         }
         let directory = if base.as_os_str().is_empty() { PathBuf::from(".") } else { base.to_path_buf() };
-        Transport::Command { command, directory, environment: secrets::substitute(&pairs, environment, faults) }
+        let Substituted { pairs, variables } = secrets::substitute(&pairs, environment, faults);
+        Transport::Command { command, directory, environment: pairs, variables }
     } else {
         let url = view.get("http").text().unwrap_or_default().to_string();
         let headers = view.get("headers");
-        let pairs = secrets::substitute(&headers, environment, faults);
+        let Substituted { pairs, variables } = secrets::substitute(&headers, environment, faults);
         check_headers(&headers, &pairs, faults);
-        Transport::Http { url, headers: pairs }
+        Transport::Http { url, headers: pairs, variables }
     };
     let files = view.get("files").texts().unwrap_or_default();
     SystemConfig {
@@ -119,6 +121,9 @@ pub(super) fn convert(
     }
 }
 
+/// Headers that belong to the connection and not to the query: set by hand they contradict what is sent.
+const OF_THE_CONNECTION: [&str; 4] = ["Connection", "Content-Length", "Host", "Transfer-Encoding"];
+
 /// Header names are tokens of RFC 9110 section 5.6.2; values are visible characters and blanks.
 fn check_headers(view: &View<'_>, pairs: &[(String, String)], faults: &mut Faults) {
     let is_token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
@@ -126,6 +131,10 @@ fn check_headers(view: &View<'_>, pairs: &[(String, String)], faults: &mut Fault
         let path = join(&view.path, &entry.key);
         if let Some(c) = entry.key.chars().find(|&c| !is_token(c)) {
             faults.add(entry.start, &path, format!("expected the name of a header, found the character {c:?} in it"));
+        }
+        if OF_THE_CONNECTION.iter().any(|name| entry.key.eq_ignore_ascii_case(name)) {
+            let message = "this header is set for each request and cannot be given here";
+            faults.add_hint(entry.start, &path, message, "remove it".to_string());
         }
         let value = pairs.iter().find(|(name, _)| *name == entry.key);
         if value.is_some_and(|(_, value)| value.chars().any(|c| c != '\t' && !(' '..='~').contains(&c))) {
@@ -159,10 +168,50 @@ fn refuse_url(url: &str) -> Option<Refusal> {
             "send it as a header: `headers: {Authorization: \"Bearer ${NAME}\"}`",
         );
     }
-    if host.is_empty() || host.starts_with(':') || url.chars().any(|c| c.is_whitespace() || c.is_control()) {
-        return refusal("expected a URL with a host and without blanks", "for example http://localhost:8080/query");
+    if url.chars().any(|c| c.is_whitespace() || c.is_control()) {
+        return refusal("expected a URL without blanks", "for example http://localhost:8080/query");
     }
-    None
+    match authority_fault(host) {
+        None => None,
+        Some(message) => refusal(&message, "for example http://localhost:8080/query or http://[::1]:8080/query"),
+    }
+}
+
+/// What is wrong with `host:port`. Whoever sends the request must not have to guess where it goes: what is no port there
+/// is the default port, and the secrets in the headers arrive at somebody else's door.
+fn authority_fault(authority: &str) -> Option<String> {
+    let (host, port) = if let Some(rest) = authority.strip_prefix('[') {
+        let Some((address, port)) = rest.split_once(']') else {
+            return Some("expected `]` after `[` in the host of the URL".to_string());
+        };
+        if address.parse::<Ipv6Addr>().is_err() {
+            return Some(format!("expected an IPv6 address between `[` and `]`, found {address:?}"));
+        }
+        let port = match port.strip_prefix(':') {
+            None if port.is_empty() => None,
+            None => return Some(format!("expected `:` and a port after `]`, found {port:?}")),
+            Some(port) => Some(port),
+        };
+        (address, port)
+    } else {
+        match authority.split_once(':') {
+            None => (authority, None),
+            Some((host, port)) => (host, Some(port)),
+        }
+    };
+    let is_name = |c: char| c.is_ascii_alphanumeric() || "-._~:".contains(c);
+    if host.is_empty() {
+        return Some("expected a URL with a host".to_string());
+    }
+    if let Some(c) = host.chars().find(|&c| !is_name(c)) {
+        let advice = if c.is_ascii() { "" } else { "; write an international name in its ASCII form (xn--...)" };
+        return Some(format!(
+            "expected a host of letters, digits, `-`, `.` and `_`, found the character {c:?}{advice}"
+        ));
+    }
+    let port = port?;
+    let is_port = port.chars().all(|c| c.is_ascii_digit()) && port.parse::<u16>().is_ok_and(|port| port > 0);
+    (!is_port).then(|| format!("expected a port from 1 to 65535, found {port:?}"))
 }
 
 #[cfg(test)]
@@ -190,7 +239,11 @@ mod tests {
         .unwrap();
         assert_eq!(system.files, [PathBuf::from("folder/rag.py")]);
         let headers = vec![("Authorization".to_string(), format!("Bearer {TOKEN}"))];
-        assert_eq!(system.transport, Transport::Http { url: "http://localhost:8080/query".to_string(), headers });
+        let variables = vec![("RAG_TOKEN".to_string(), TOKEN.to_string())];
+        assert_eq!(
+            system.transport,
+            Transport::Http { url: "http://localhost:8080/query".to_string(), headers, variables }
+        );
         let debug = format!("{system:?}");
         assert!(!debug.contains(TOKEN) && debug.contains("Authorization"), "{debug}");
     }
@@ -207,8 +260,48 @@ mod tests {
                 command: vec!["python3".to_string(), "rag.py".to_string()],
                 directory: PathBuf::from("folder"),
                 environment: vec![pair("KEY", TOKEN), pair("MODE", "fast")],
+                variables: vec![pair("RAG_TOKEN", TOKEN)],
             }
         );
+    }
+
+    #[test]
+    fn a_url_says_where_requests_go() {
+        let faults = |url: &str| read(&format!("{{http: '{url}', version: '1'}}")).err().unwrap_or_default().join("; ");
+        for url in
+            ["http://a", "https://a.b-c_d:1/q?k=v", "HTTP://127.0.0.1:65535", "http://[::1]/", "http://[::1]:80#f"]
+        {
+            assert_eq!(faults(url), "", "{url}");
+        }
+        for (url, expected) in [
+            ("http://127.0.0.1:99999/q", "expected a port from 1 to 65535, found \"99999\""),
+            ("http://a:0/", "expected a port from 1 to 65535, found \"0\""),
+            ("http://a:/", "expected a port from 1 to 65535, found \"\""),
+            ("http://a:+80/", "expected a port from 1 to 65535, found \"+80\""),
+            ("http://a:80:81/", "expected a port from 1 to 65535, found \"80:81\""),
+            ("http://[::1]:65536/", "expected a port from 1 to 65535, found \"65536\""),
+            ("http://[::1", "expected `]` after `[`"),
+            ("http://[::1]80/", "expected `:` and a port after `]`, found \"80\""),
+            ("http://[1.2]/", "expected an IPv6 address between `[` and `]`, found \"1.2\""),
+            ("http://%31%32/", "found the character '%'"),
+            ("http://häfen.example/", "found the character 'ä'; write an international name in its ASCII form"),
+            ("http://:80/", "expected a URL with a host"),
+            ("http://a\\b/", "found the character '\\\\'"),
+        ] {
+            let found = faults(url);
+            assert!(found.starts_with("1:8 http: ") && found.contains(expected), "{url}: {found}");
+        }
+    }
+
+    #[test]
+    fn headers_of_the_connection_are_refused() {
+        for name in ["Host", "content-length", "Transfer-Encoding", "CONNECTION"] {
+            let faults = read(&format!("{{http: 'http://a', version: '1', headers: {{{name}: x}}}}")).unwrap_err();
+            let expected = format!(
+                "1:44 headers.{name}: this header is set for each request and cannot be given here [remove it]"
+            );
+            assert_eq!(faults, [expected]);
+        }
     }
 
     #[test]

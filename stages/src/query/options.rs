@@ -63,6 +63,8 @@ pub enum Transport {
         url: String,
         /// Sent with every request; values may be secrets.
         headers: Vec<(String, String)>,
+        /// The environment variables that the headers are made of: secrets that no reply may hold.
+        variables: Vec<(String, String)>,
     },
     /// Long-lived processes that read and write one JSON object per line.
     Command {
@@ -72,6 +74,8 @@ pub enum Transport {
         directory: std::path::PathBuf,
         /// Added to its environment; values may be secrets.
         environment: Vec<(String, String)>,
+        /// The environment variables that these values are made of: secrets that no reply may hold.
+        variables: Vec<(String, String)>,
     },
 }
 
@@ -81,14 +85,18 @@ impl fmt::Debug for Transport {
             pairs.iter().map(|(name, _)| name.as_str()).collect()
         }
         match self {
-            Transport::Http { url, headers } => {
-                f.debug_struct("Http").field("url", url).field("headers", &names(headers)).finish()
-            }
-            Transport::Command { command, directory, environment } => f
+            Transport::Http { url, headers, variables } => f
+                .debug_struct("Http")
+                .field("url", url)
+                .field("headers", &names(headers))
+                .field("variables", &names(variables))
+                .finish(),
+            Transport::Command { command, directory, environment, variables } => f
                 .debug_struct("Command")
                 .field("command", command)
                 .field("directory", directory)
                 .field("environment", &names(environment))
+                .field("variables", &names(variables))
                 .finish(),
         }
     }
@@ -130,8 +138,13 @@ mod tests {
     fn secrets_are_in_no_debug_text() {
         let secret = || vec![("Authorization".to_string(), "Bearer s3cret".to_string())];
         for transport in [
-            Transport::Http { url: "http://localhost/".to_string(), headers: secret() },
-            Transport::Command { command: vec!["rag".to_string()], directory: "/".into(), environment: secret() },
+            Transport::Http { url: "http://localhost/".to_string(), headers: secret(), variables: secret() },
+            Transport::Command {
+                command: vec!["rag".to_string()],
+                directory: "/".into(),
+                environment: secret(),
+                variables: secret(),
+            },
         ] {
             let shown = format!("{transport:?}");
             assert!(shown.contains("Authorization") && !shown.contains("s3cret"), "{shown}");

@@ -109,8 +109,7 @@ impl Retrieve {
                 Ok(Mode::FullText { bm25: Box::new(bm25), chunks })
             }
             ModeSpec::System { system, mode, options, .. } => {
-                let client = Client::new(&system.transport)
-                    .map_err(|why| StageError { step: Step::Retrieve, kind: StageErrorKind::Provider(why) })?;
+                let client = Client::new(&system.transport).map_err(provider)?;
                 Ok(Mode::System { client: Box::new(client), mode, options })
             }
         }
@@ -167,7 +166,7 @@ impl Action for Retrieve {
                 Ok(Retrieved { results: hits(bm25, chunks, text(case), self.top_k), ..Retrieved::default() })
             }),
             Mode::System { client, mode, options } => measured(call, || {
-                let request = Request { query: text(case), mode, top_k: self.top_k, options };
+                let request = Request { query: text(case), mode, top_k: self.top_k, options, id: None };
                 let reply = client.ask(&request, call.timeout)?;
                 Ok(Retrieved {
                     results: reply.results,
@@ -176,7 +175,12 @@ impl Action for Retrieve {
                     ..Retrieved::default()
                 })
             }),
-        })?;
+        });
+        if let Mode::System { client, .. } = &mode {
+            // Before anything else that went wrong: rows that were kept may be wrong.
+            client.close().map_err(provider)?;
+        }
+        let outcomes = outcomes?;
         let mut results = Results::default();
         let mut observations = Observations::default();
         for (outcome, CaseKey { key, case_id }) in outcomes.iter().zip(&keys) {
@@ -198,6 +202,10 @@ impl Action for Retrieve {
         ];
         Ok(Produced { outputs, failed, rejected: 0 })
     }
+}
+
+fn provider(why: String) -> StageError {
+    StageError { step: Step::Retrieve, kind: StageErrorKind::Provider(why) }
 }
 
 fn hits(bm25: &Bm25, chunks: &Chunks, query: &str, top_k: u32) -> Vec<Hit> {

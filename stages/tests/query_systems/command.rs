@@ -6,7 +6,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use ragstage_stages::artifact::Results;
-use ragstage_stages::error::{RowError, RowErrorKind};
+use ragstage_stages::contract::{Action, Artifact};
+use ragstage_stages::error::{RowError, RowErrorKind, StageError, StageErrorKind};
 use ragstage_stages::query::Transport;
 
 use super::{REPLY, ask, retrieve};
@@ -21,6 +22,7 @@ fn shell(script: &str, directory: &Path) -> Transport {
             ("REPLY_LINE".to_string(), REPLY.to_string()),
             ("TOKEN".to_string(), "tk-secret".to_string()),
         ],
+        variables: vec![("OUR_TOKEN".to_string(), "tk-secret".to_string())],
     }
 }
 
@@ -43,7 +45,7 @@ fn a_query_is_a_line_in_the_given_place() {
     assert_eq!(&*row.results[0].text, "Built in 1871.");
     assert_eq!(
         lines(&directory.path().join("requests")),
-        [r#"{"query":"When?","mode":"hybrid","top_k":3,"options":{"rerank":true}}"#]
+        [r#"{"query":"When?","mode":"hybrid","top_k":3,"options":{"rerank":true},"id":1}"#]
     );
 }
 
@@ -82,6 +84,79 @@ fn a_reply_belongs_to_its_query() {
     }
 }
 
+/// Asks more questions than there are processes and gives the rows, or why the action failed.
+fn twelve(script: &str) -> Result<Results, String> {
+    let cases: Vec<(String, String)> = (0..12).map(|i| (format!("q{i}"), format!("Question {i}?"))).collect();
+    let cases: Vec<(&str, &str)> = cases.iter().map(|(id, text)| (id.as_str(), text.as_str())).collect();
+    let memory = MemoryContext::default();
+    match retrieve(&memory, shell(script, Path::new(".")), &cases).run(&memory) {
+        Err(StageError { kind: StageErrorKind::Provider(why), .. }) => Err(why),
+        Err(error) => panic!("{error}"),
+        Ok(produced) => {
+            let results = produced.outputs.into_iter().find(|output| output.name == "results").expect("results");
+            Ok(Results::decode(results.bytes).expect("decode"))
+        }
+    }
+}
+
+#[test]
+fn one_line_too_many_puts_earlier_replies_in_doubt() {
+    for script in [
+        // At once, and so late that it may be taken for the next reply.
+        r#"read -r line; echo "$REPLY_LINE"; while read -r line; do echo "$REPLY_LINE"; echo "$REPLY_LINE"; done"#,
+        r#"read -r line; echo "$REPLY_LINE"; while read -r line; do echo "$REPLY_LINE"; sleep 0.02; echo "$REPLY_LINE"; done"#,
+        // Only after the end of the input.
+        r#"while read -r line; do echo "$REPLY_LINE"; done; echo "done with $TOKEN""#,
+    ] {
+        let why = twelve(script).expect_err(script);
+        assert!(why.contains("wrote a line that nobody asked for: "), "{why}");
+        assert!(why.contains("--force retrieve") && why.contains("\"id\""), "{why}");
+        assert!(!why.contains("tk-secret"), "{why}");
+    }
+}
+
+#[test]
+fn a_process_that_always_writes_too_much_has_no_reply_kept() {
+    // Unless the second line is very late, which puts the first reply in doubt instead.
+    if let Ok(results) = twelve(r#"while read -r line; do printf '%s\n%s\n' "$REPLY_LINE" "$REPLY_LINE"; done"#) {
+        for row in results.rows {
+            let error = row.error.expect("no reply is kept");
+            assert_eq!(error.kind, RowErrorKind::BadReply);
+            assert!(error.message.contains("wrote a line that nobody asked for: "), "{}", error.message);
+        }
+    }
+}
+
+/// Puts the request's id into `$id`.
+const READ_ID: &str = r#"id="${line##*:}"; id="${id%\}}";"#;
+
+#[test]
+fn a_reply_that_repeats_the_id_is_proved() {
+    let echo = r#"echo "{\"results\":[{\"id\":\"r$id\",\"text\":\"\"}],\"id\":$id}""#;
+    let rows = twelve(&format!("while read -r line; do {READ_ID} {echo}; done")).expect("in step").rows;
+    assert!(rows.iter().all(|row| row.error.is_none() && row.results[0].id.starts_with('r')));
+    // A line too many costs the next case its reply and spoils nothing else.
+    let rows =
+        twelve(&format!("while read -r line; do {READ_ID} {echo}; sleep 0.02; {echo}; done")).expect("proved").rows;
+    for row in &rows {
+        let error = row.error.as_ref();
+        assert!(error.is_none_or(|error| error.kind == RowErrorKind::BadReply), "{error:?}");
+    }
+    assert!(rows.iter().any(|row| row.error.is_none()));
+    // An id that is another one, and one that is missing after it was there.
+    let other = error_of(r#"while read -r line; do echo '{"results":[],"id":7}'; done"#);
+    assert_eq!((other.kind, other.message.as_str()), (RowErrorKind::BadReply, OTHER_ID));
+    let mixed =
+        format!("while read -r line; do {READ_ID} case $id in 1) {echo};; *) echo '{{\"results\":[]}}';; esac; done");
+    let rows = twelve(&mixed).expect("proved").rows;
+    for row in rows.iter().filter(|row| row.error.is_none()) {
+        assert_eq!(row.results[0].id, "r1");
+    }
+    assert!(rows.iter().any(|row| row.error.as_ref().is_some_and(|error| error.message.contains("found nothing"))));
+}
+
+const OTHER_ID: &str = "id: expected 1 as in the request, found the number 7";
+
 #[test]
 fn a_process_that_ends_leaves_its_last_words() {
     let error = error_of("read -r line; echo \"token $TOKEN\" >&2; echo 'no index' >&2; exit 3");
@@ -100,6 +175,7 @@ fn a_process_that_cannot_be_started() {
         command: vec!["no-such-program-of-ours".to_string()],
         directory: ".".into(),
         environment: Vec::new(),
+        variables: Vec::new(),
     };
     let error = ask(&MemoryContext::default(), transport).error.expect("the row fails");
     assert_eq!(error.kind, RowErrorKind::Process);
@@ -114,6 +190,20 @@ fn lines_that_are_no_replies() {
     let unasked = error_of("echo hello; while read -r line; do sleep 5; done");
     assert_eq!(unasked.kind, RowErrorKind::BadReply);
     assert!(unasked.message.contains("hello"), "{}", unasked.message);
+}
+
+#[test]
+fn a_reply_with_a_secret_is_not_kept() {
+    let error = error_of(r#"while read -r line; do echo "{\"results\":[],\"answer\":\"it is $TOKEN\"}"; done"#);
+    assert_eq!(error.kind, RowErrorKind::BadReply);
+    assert!(error.message.contains("holds the value of the environment variable OUR_TOKEN,"), "{}", error.message);
+}
+
+#[test]
+fn a_line_that_is_too_long_is_no_reply() {
+    let error = error_of("read -r line; head -c 70000000 /dev/zero | tr '\\0' x; echo; sleep 600");
+    assert_eq!(error.kind, RowErrorKind::BadReply);
+    assert!(error.message.ends_with("wrote a line of more than 67108864 bytes"), "{}", error.message);
 }
 
 #[test]

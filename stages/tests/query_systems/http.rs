@@ -68,7 +68,8 @@ fn response(status: &str, headers: &str, body: &str) -> String {
 
 fn http(url: &str) -> Transport {
     let headers = vec![("Authorization".to_string(), "Bearer sk-very-secret".to_string())];
-    Transport::Http { url: url.to_string(), headers }
+    let variables = vec![("RAG_TOKEN".to_string(), "sk-very-secret".to_string())];
+    Transport::Http { url: url.to_string(), headers, variables }
 }
 
 fn error_of(act: Act) -> RowError {
@@ -139,6 +140,8 @@ fn what_the_other_side_echoes_is_masked_and_cut() {
     let error = replied("401 Unauthorized", "", &body);
     assert!(error.message.contains("bad token ***"), "{}", error.message);
     assert!(error.message.len() < 500);
+    let error = replied("503 Busy", "", &format!("the pump is broken {}", "x".repeat(100_000)));
+    assert!(error.message.contains("the pump is broken xxx"), "{}", error.message);
     let error = replied("200 OK", "", "no JSON but sk-very-secret for key=in-the-url");
     assert!(error.message.contains("no JSON but *** for key=***: "), "{}", error.message);
 }
@@ -148,6 +151,9 @@ fn replies_that_break_the_protocol() {
     let error = replied("200 OK", "", r#"{"results":[{"id":"p1"}]}"#);
     assert_eq!(error.kind, RowErrorKind::BadReply);
     assert_eq!(error.message, "results[0].text: expected a text, found nothing");
+    let error = replied("200 OK", "", r#"{"results":[],"metadata":{"headers":["Bearer sk-very-secret"]}}"#);
+    assert_eq!(error.kind, RowErrorKind::BadReply);
+    assert!(error.message.contains("variable RAG_TOKEN,"), "{}", error.message);
     assert_eq!(replied("204 No Content", "", "").kind, RowErrorKind::BadReply);
     assert_eq!(error_of(Act::Write("SSH-2.0-OpenSSH\r\n\r\n".to_string())).kind, RowErrorKind::BadReply);
 }

@@ -45,6 +45,7 @@ fn how_a_system_is_reached_is_in_no_key() {
     let at = |url: &str, secret: &str| Transport::Http {
         url: url.to_string(),
         headers: vec![("Authorization".to_string(), secret.to_string())],
+        variables: Vec::new(),
     };
     let base = retrieve(&memory, at("http://one/", "a"), &[("q1", "When?")]);
     let key = key_of(&base);

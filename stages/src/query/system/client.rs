@@ -23,9 +23,9 @@ impl Client {
     /// When the URL, a header or the command cannot be used at all, as a lower-case fragment.
     pub fn new(transport: &Transport) -> Result<Self, String> {
         match transport {
-            Transport::Http { url, headers } => HttpClient::new(url, headers).map(Client::Http),
-            Transport::Command { command, directory, environment } => {
-                CommandClient::new(command, directory, environment).map(Client::Command)
+            Transport::Http { url, headers, variables } => HttpClient::new(url, headers, variables).map(Client::Http),
+            Transport::Command { command, directory, environment, variables } => {
+                CommandClient::new(command, directory, environment, variables).map(Client::Command)
             }
         }
     }
@@ -39,6 +39,17 @@ impl Client {
         match self {
             Client::Http(client) => client.ask(request, timeout),
             Client::Command(client) => client.ask(request, timeout),
+        }
+    }
+
+    /// Ends what was opened, after the last call.
+    ///
+    /// # Errors
+    /// When replies turn out not to belong to their requests, as a lower-case fragment.
+    pub fn close(&self) -> Result<(), String> {
+        match self {
+            Client::Http(_) => Ok(()),
+            Client::Command(client) => client.close(),
         }
     }
 }

@@ -2,12 +2,15 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::process::Process;
-use super::protocol::{Reply, Request};
+use super::protocol::{Reply, Request, bad_reply};
 use super::secrets::Secrets;
 use crate::error::{RowError, RowErrorKind};
+
+/// How long processes may take to end after the end of their input, where only that proves their replies.
+const FAREWELL: Duration = Duration::from_secs(2);
 
 /// Keeps as many processes as there are calls at once; each serves one call at a time. All end with the client.
 pub struct CommandClient {
@@ -16,14 +19,22 @@ pub struct CommandClient {
     environment: Vec<(String, String)>,
     secrets: Secrets,
     idle: Mutex<Vec<Process>>,
+    /// Why replies of this client may belong to other queries.
+    doubt: Mutex<Option<String>>,
 }
 
 impl CommandClient {
-    /// A client that starts `command` in `directory`, with `environment` added to ours.
+    /// A client that starts `command` in `directory`, with `environment` added to ours; no reply may hold the value of one of
+    /// `variables`.
     ///
     /// # Errors
     /// When the command is empty.
-    pub fn new(command: &[String], directory: &Path, environment: &[(String, String)]) -> Result<Self, String> {
+    pub fn new(
+        command: &[String],
+        directory: &Path,
+        environment: &[(String, String)],
+        variables: &[(String, String)],
+    ) -> Result<Self, String> {
         if command.first().is_none_or(|program| program.is_empty()) {
             return Err("the system's command is empty: expected a program and its arguments".to_string());
         }
@@ -31,8 +42,9 @@ impl CommandClient {
             command: command.to_vec(),
             directory: directory.to_path_buf(),
             environment: environment.to_vec(),
-            secrets: Secrets::of(environment),
+            secrets: Secrets::of(environment, variables),
             idle: Mutex::new(Vec::new()),
+            doubt: Mutex::new(None),
         })
     }
 
@@ -48,16 +60,42 @@ impl CommandClient {
         })
     }
 
+    /// Ends all processes: each is told that nothing more is asked, and those that do not repeat ids are given a moment
+    /// to show that they have nothing more to say.
+    ///
+    /// # Errors
+    /// When a process wrote more lines than it was asked for, so that its replies may belong to other queries.
+    pub fn close(&self) -> Result<(), String> {
+        let mut processes = std::mem::take(&mut *locked(&self.idle));
+        processes.iter_mut().for_each(Process::close_input);
+        let start = Instant::now();
+        for mut process in processes.into_iter().filter(Process::is_unproved) {
+            process.prove(FAREWELL.saturating_sub(start.elapsed()));
+            self.doubt_as(&process);
+        }
+        match &*locked(&self.doubt) {
+            None => Ok(()),
+            Some(why) => Err(self.secrets.masked(&format!(
+                "{why}; earlier replies of this process may belong to other queries: mend the system, best so that it \
+                 repeats the request's \"id\", and ask again with --force retrieve"
+            ))),
+        }
+    }
+
     fn ask_unmasked(&self, request: &Request<'_>, timeout: Duration) -> Result<Reply, RowError> {
-        let mut line = request.to_bytes()?;
-        line.push(b'\n');
+        if let Some(why) = &*locked(&self.doubt) {
+            return Err(bad_reply(format!("not asked, for earlier replies are in doubt: {why}")));
+        }
         let mut process = match self.waiting() {
             Some(process) => process,
             None => Process::start(&self.command, &self.directory, &self.environment)?,
         };
-        let reply = Reply::parse(&process.ask(line, timeout)?, request.top_k);
+        let asked = process.ask(request, timeout);
+        self.doubt_as(&process);
+        let reply = asked?;
+        let reply = self.secrets.refuse_in(&reply).and_then(|()| Reply::of(reply, request.top_k));
         if !matches!(&reply, Err(error) if error.kind == RowErrorKind::BadReply) {
-            self.idle().push(process);
+            locked(&self.idle).push(process);
         }
         reply
     }
@@ -65,15 +103,23 @@ impl CommandClient {
     /// An idle process. One that ended since its last reply is replaced: that is not the fault of the next query.
     fn waiting(&self) -> Option<Process> {
         loop {
-            let mut process = self.idle().pop()?;
+            let mut process = locked(&self.idle).pop()?;
             if process.is_running() {
                 return Some(process);
             }
+            process.prove(FAREWELL);
+            self.doubt_as(&process);
         }
     }
 
-    /// The idle processes; a thread that panicked while holding them cannot have left them half changed.
-    fn idle(&self) -> MutexGuard<'_, Vec<Process>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    fn doubt_as(&self, process: &Process) {
+        if let Some(why) = process.doubt() {
+            locked(&self.doubt).get_or_insert_with(|| why.to_string());
+        }
     }
+}
+
+/// A thread that panicked while holding one of these cannot have left it half changed.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

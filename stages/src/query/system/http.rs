@@ -1,11 +1,12 @@
 //! A system under test behind a URL.
 
+use std::io::Read;
 use std::time::{Duration, SystemTime};
 
 use ureq::Agent;
 use ureq::http::{HeaderMap, HeaderName, HeaderValue, Uri};
 
-use super::protocol::{Reply, Request, excerpt};
+use super::protocol::{Reply, Request, excerpt, json};
 use super::secrets::Secrets;
 use crate::error::{RowError, RowErrorKind};
 
@@ -25,11 +26,11 @@ pub struct HttpClient {
 }
 
 impl HttpClient {
-    /// A client for `url` that sends `headers` with every query. Proxies are taken from the environment, as curl does.
+    /// A client for `url` that sends `headers` with every query; no reply may hold the value of one of `variables`. Proxies are taken from the environment, as curl does.
     ///
     /// # Errors
     /// When the URL is not `http(s)://host...`, holds a password, or a header cannot be sent. The message holds no header value.
-    pub fn new(url: &str, headers: &[(String, String)]) -> Result<Self, String> {
+    pub fn new(url: &str, headers: &[(String, String)], variables: &[(String, String)]) -> Result<Self, String> {
         let uri: Uri = url.parse().map_err(|error| format!("the system's url cannot be used: {error}"))?;
         if !matches!(uri.scheme_str(), Some("http" | "https")) || uri.host().is_none_or(str::is_empty) {
             return Err("the system's url cannot be used: expected http://host... or https://host...".to_string());
@@ -58,7 +59,7 @@ impl HttpClient {
         let parameters = uri.query().unwrap_or_default().split('&').filter_map(|pair| pair.split_once('='));
         let mut secret: Vec<(String, String)> = headers.to_vec();
         secret.extend(parameters.map(|(name, value)| (name.to_string(), value.to_string())));
-        Ok(HttpClient { agent: config.new_agent(), url: uri, headers: map, secrets: Secrets::of(&secret) })
+        Ok(HttpClient { agent: config.new_agent(), url: uri, headers: map, secrets: Secrets::of(&secret, variables) })
     }
 
     /// Asks once. `timeout` covers everything from the look-up of the host to the last byte of the reply.
@@ -88,8 +89,10 @@ impl HttpClient {
         let status = response.status();
         if !status.is_success() {
             let wait = retry_after(response.headers(), SystemTime::now());
-            let body = response.body_mut().with_config().limit(LONGEST_ERROR).lossy_utf8(true).read_to_string();
-            let body = body.unwrap_or_default();
+            let mut body = Vec::new();
+            // What was read before the connection broke or the limit was reached still says what is wrong.
+            let _ = response.body_mut().as_reader().take(LONGEST_ERROR).read_to_end(&mut body);
+            let body = String::from_utf8_lossy(&body);
             let kind = match status.as_u16() {
                 401 | 403 => RowErrorKind::Auth,
                 429 => RowErrorKind::RateLimited,
@@ -101,7 +104,9 @@ impl HttpClient {
             return Err(error);
         }
         let bytes = response.body_mut().with_config().limit(LONGEST_REPLY).read_to_vec();
-        Reply::parse(&bytes.map_err(|error| self.transport(error, timeout))?, request.top_k)
+        let reply = json(&bytes.map_err(|error| self.transport(error, timeout))?)?;
+        self.secrets.refuse_in(&reply)?;
+        Reply::of(reply, request.top_k)
     }
 
     /// The URL without its query, which may hold a key.
@@ -171,7 +176,8 @@ mod tests {
     #[test]
     fn what_cannot_be_sent_is_refused_without_its_value() {
         let header = |name: &str, value: &str| [(name.to_string(), value.to_string())];
-        let error = |url: &str, headers: &[(String, String)]| HttpClient::new(url, headers).err().expect("refused");
+        let error =
+            |url: &str, headers: &[(String, String)]| HttpClient::new(url, headers, &[]).err().expect("refused");
         assert!(error("ftp://host/", &[]).contains("expected http://"));
         assert!(error("harbour", &[]).contains("cannot be used"));
         let message = error("http://user:hidden@host/", &[]);
@@ -183,7 +189,7 @@ mod tests {
 
     #[test]
     fn places_hold_no_secrets() {
-        let client = HttpClient::new("http://host:8000/query?key=abc", &[]).expect("client");
+        let client = HttpClient::new("http://host:8000/query?key=abc", &[], &[]).expect("client");
         assert_eq!(client.place(), "http://host:8000/query");
     }
 }

@@ -8,7 +8,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, TryRecvErr
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::protocol::excerpt;
+use serde_json::Value;
+
+use super::protocol::{Request, bad_reply, describe, excerpt, json};
 use crate::error::{RowError, RowErrorKind};
 
 /// A longer line is taken for no reply, so that a process that never stops costs no memory.
@@ -17,16 +19,32 @@ const LONGEST_LINE: u64 = 64 << 20;
 const STDERR_BYTES: usize = 2000;
 /// How long the last words and the exit status of a process that closed its output are waited for.
 const LAST_WORDS: Duration = Duration::from_millis(500);
+/// How long the first reply without an id is held back, for a line too many that follows at once. This is no proof: it only
+/// keeps a process that always writes too much from having any reply kept.
+const SETTLING: Duration = Duration::from_millis(100);
+/// The field that pairs a reply with its request.
+const ID: &str = "id";
+
+/// What a process wrote before a line end; nothing where that was too long to be kept.
+type Line = Option<Vec<u8>>;
 
 /// A running process with its pipes, each served by a thread of its own so that no call waits longer than it may.
 pub(super) struct Process {
     child: Child,
     /// Whether the process and its group were killed and reaped; their number may be somebody else's by now.
     over: bool,
-    requests: Sender<Vec<u8>>,
-    replies: Receiver<Vec<u8>>,
+    /// None once its input is closed.
+    requests: Option<Sender<Vec<u8>>>,
+    replies: Receiver<Line>,
     stderr: Receiver<String>,
     program: String,
+    /// How many requests it got.
+    asked: u64,
+    /// Whether it ever repeated a request's id; then it always has to.
+    repeats_ids: bool,
+    /// Whether it gave a reply that no id and nothing else has proved to belong to its request.
+    unproved: bool,
+    doubt: Option<String>,
 }
 
 impl Process {
@@ -62,7 +80,18 @@ impl Process {
         thread::spawn(move || write_lines(stdin, &to_write));
         thread::spawn(move || read_lines(stdout, &read));
         thread::spawn(move || last.send(tail(stderr)));
-        Ok(Process { child, over: false, requests, replies, stderr: words, program })
+        Ok(Process {
+            child,
+            over: false,
+            requests: Some(requests),
+            replies,
+            stderr: words,
+            program,
+            asked: 0,
+            repeats_ids: false,
+            unproved: false,
+            doubt: None,
+        })
     }
 
     /// Whether it has not ended.
@@ -70,27 +99,95 @@ impl Process {
         matches!(self.child.try_wait(), Ok(None))
     }
 
-    /// Writes a line and waits for the next one. After an error the process is of no use any more.
-    pub(super) fn ask(&mut self, line: Vec<u8>, timeout: Duration) -> Result<Vec<u8>, RowError> {
+    /// Sends a request and waits for the reply. After an error the process is of no use any more.
+    pub(super) fn ask(&mut self, request: &Request<'_>, timeout: Duration) -> Result<Value, RowError> {
         match self.replies.try_recv() {
-            Ok(line) => {
-                let line = excerpt(&String::from_utf8_lossy(&line));
-                let message = format!("{:?} wrote a line that nobody asked for: {line}", self.program);
-                return Err(RowError::new(RowErrorKind::BadReply, message));
-            }
+            Ok(line) => return Err(self.unasked(line)),
             Err(TryRecvError::Empty) => {}
             Err(TryRecvError::Disconnected) => return Err(self.ended()),
         }
-        if self.requests.send(line).is_err() {
+        self.asked += 1;
+        let mut line = Request { id: Some(self.asked), ..request.clone() }.to_bytes()?;
+        line.push(b'\n');
+        if self.requests.as_ref().is_none_or(|requests| requests.send(line).is_err()) {
             return Err(self.ended());
         }
         match self.replies.recv_timeout(timeout) {
-            Ok(line) => Ok(line),
+            Ok(Some(line)) => self.paired(json(&line)?),
+            Ok(None) => Err(bad_reply(format!("{:?} wrote a line of more than {LONGEST_LINE} bytes", self.program))),
             Err(RecvTimeoutError::Timeout) => Err(RowError::new(
                 RowErrorKind::Timeout,
                 format!("no reply of {:?} within {} s", self.program, timeout.as_secs_f64()),
             )),
             Err(RecvTimeoutError::Disconnected) => Err(self.ended()),
+        }
+    }
+
+    /// Why earlier replies of this process may belong to other requests, once that is known.
+    pub(super) fn doubt(&self) -> Option<&str> {
+        self.doubt.as_deref()
+    }
+
+    /// Tells the process that nothing more is asked.
+    pub(super) fn close_input(&mut self) {
+        self.requests = None;
+    }
+
+    /// Whether it may have written a line too many, which only the end of its output tells.
+    pub(super) fn is_unproved(&self) -> bool {
+        self.unproved
+    }
+
+    /// Waits, for `wait` at most, until its output ends, and doubts its replies if there is one more line.
+    pub(super) fn prove(&mut self, wait: Duration) {
+        if let Ok(line) = self.replies.recv_timeout(wait) {
+            self.unasked(line);
+        }
+    }
+
+    /// The reply without its id, if that allows it to be the one to the last request.
+    fn paired(&mut self, mut reply: Value) -> Result<Value, RowError> {
+        let id = reply.as_object_mut().and_then(|fields| fields.remove(ID)).filter(|id| !id.is_null());
+        match id {
+            None if self.repeats_ids => {
+                Err(bad_reply(format!("{ID}: expected {} as in the request, found nothing", self.asked)))
+            }
+            None => {
+                if !self.unproved
+                    && let Ok(line) = self.replies.recv_timeout(SETTLING)
+                {
+                    return Err(self.unasked(line));
+                }
+                self.unproved = true;
+                Ok(reply)
+            }
+            Some(id) if id == self.asked => {
+                // There were as many lines as requests up to here, so the earlier ones are in step, too.
+                self.repeats_ids = true;
+                self.unproved = false;
+                Ok(reply)
+            }
+            Some(id) => {
+                let why = format!("{ID}: expected {} as in the request, found {}", self.asked, describe(&id));
+                self.doubt_replies(&why);
+                Err(bad_reply(why))
+            }
+        }
+    }
+
+    fn unasked(&mut self, line: Line) -> RowError {
+        let line = match line {
+            Some(line) => excerpt(&String::from_utf8_lossy(&line)),
+            None => format!("one of more than {LONGEST_LINE} bytes"),
+        };
+        let why = format!("{:?} wrote a line that nobody asked for: {line}", self.program);
+        self.doubt_replies(&why);
+        bad_reply(why)
+    }
+
+    fn doubt_replies(&mut self, why: &str) {
+        if self.unproved {
+            self.doubt = Some(why.to_string());
         }
     }
 
@@ -153,15 +250,20 @@ fn write_lines(mut stdin: ChildStdin, requests: &Receiver<Vec<u8>>) {
 }
 
 /// Passes lines on until there are no more or nobody wants them; a line without an end is none.
-fn read_lines(stdout: ChildStdout, replies: &SyncSender<Vec<u8>>) {
+fn read_lines(stdout: ChildStdout, replies: &SyncSender<Line>) {
     let mut reader = BufReader::new(stdout);
     loop {
         let mut line = Vec::new();
         match reader.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line) {
             Ok(_) if line.last() == Some(&b'\n') => {
-                if replies.send(line).is_err() {
+                if replies.send(Some(line)).is_err() {
                     return;
                 }
+            }
+            Ok(_) if line.len() as u64 == LONGEST_LINE => {
+                // The rest could be read as lines of their own, so this is the last.
+                let _ = replies.send(None);
+                return;
             }
             _ => return,
         }

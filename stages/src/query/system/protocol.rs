@@ -10,6 +10,8 @@
 //! {"query": "When was the lighthouse built?", "mode": "hybrid", "top_k": 10, "options": {"rerank": true}}
 //! ```
 //!
+//! A command also gets `"id"`, the number of the request within its process, from 1: see below.
+//!
 //! `query` is the question, `mode` the query mode's name in the evaluation file, `top_k` how many results are read,
 //! `options` the mode's options as they stand there (an empty object where there are none). There is no case id: what a
 //! system says of a question must not depend on where the question is from, and two cases with one question share the reply.
@@ -40,13 +42,22 @@
 //! | `metadata`, `results[].metadata` | objects; kept, never read |
 //!
 //! `null` for an optional field counts as absent, but for `answer`. Other fields are refused, since a misspelt `sources`
-//! would otherwise score 0 in silence; `metadata` is the place for what is not in the table.
+//! would otherwise score 0 in silence; `metadata` is the place for what is not in the table. So is a key that is there twice,
+//! and a text with the value of an environment variable that the evaluation file sends along, since a reply goes into reports.
 //!
 //! A system that cannot serve one query, and has no status code to say so, replies `{"error": "why"}`.
+//!
+//! # Replies of a command in step
+//!
+//! One line too many, and every later reply would be taken for the answer to the next query. So a reply of a command may
+//! repeat the request's `id`, and should: a reply with another `id` is refused, and so is one without from a process that
+//! repeated it before. Where no `id` is repeated, a line that nobody asked for, at any time until the process ends after
+//! the end of its input, puts the earlier replies of its process in doubt: then the whole action fails.
 
 use serde::Serialize;
 use serde_json::Value;
 
+use super::unique::Unique;
 use crate::artifact::{Answer, Citation, Hit, Json};
 use crate::error::{RowError, RowErrorKind};
 
@@ -67,6 +78,9 @@ pub struct Request<'a> {
     pub top_k: u32,
     /// The mode's options.
     pub options: &'a Json,
+    /// The number of the request within its process; none over HTTP, where a connection pairs the two.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<u64>,
 }
 
 /// What a system replied.
@@ -96,9 +110,11 @@ impl Reply {
     /// # Errors
     /// `bad_reply` with the field, what was expected there and what was found; `refused` for a reply that is an `error`.
     pub fn parse(bytes: &[u8], top_k: u32) -> Result<Reply, RowError> {
-        let value: Value = serde_json::from_slice(bytes).map_err(|error| {
-            bad_reply(format!("expected one JSON object, found {}: {error}", excerpt(&String::from_utf8_lossy(bytes))))
-        })?;
+        Reply::of(json(bytes)?, top_k)
+    }
+
+    /// As [`Reply::parse`], of JSON that was read already.
+    pub(super) fn of(value: Value, top_k: u32) -> Result<Reply, RowError> {
         let mut fields = Fields::of("the reply", value)?;
         if let Some(error) = fields.text("error")? {
             return Err(RowError::new(RowErrorKind::Refused, format!("the system says: {}", excerpt(&error))));
@@ -123,6 +139,13 @@ impl Reply {
         fields.end(&["results", "answer", "citations", "metadata", "error"])?;
         Ok(Reply { results, answer, metadata })
     }
+}
+
+/// The JSON that the other side wrote.
+pub(super) fn json(bytes: &[u8]) -> Result<Value, RowError> {
+    serde_json::from_slice(bytes).map(|Unique(value)| value).map_err(|error| {
+        bad_reply(format!("expected one JSON object, found {}: {error}", excerpt(&String::from_utf8_lossy(bytes))))
+    })
 }
 
 fn hit(place: String, value: Value) -> Result<Hit, RowError> {
@@ -232,7 +255,7 @@ impl Fields {
 }
 
 /// What a value is, with a short sample of it.
-fn describe(value: &Value) -> String {
+pub(super) fn describe(value: &Value) -> String {
     let kind = match value {
         Value::Null => return "null".to_string(),
         Value::Bool(_) => "the truth value",
@@ -244,7 +267,7 @@ fn describe(value: &Value) -> String {
     format!("{kind} {}", shortened(&value.to_string(), 60))
 }
 
-fn bad_reply(message: String) -> RowError {
+pub(super) fn bad_reply(message: String) -> RowError {
     RowError::new(RowErrorKind::BadReply, message)
 }
 
@@ -280,11 +303,13 @@ mod tests {
     #[test]
     fn requests_are_one_line() {
         let options = Json::new();
-        let request = Request { query: "line one\nline two", mode: "hybrid", top_k: 3, options: &options };
+        let request = Request { query: "line one\nline two", mode: "hybrid", top_k: 3, options: &options, id: None };
         assert_eq!(
             String::from_utf8(request.to_bytes().expect("json")).expect("utf-8"),
             r#"{"query":"line one\nline two","mode":"hybrid","top_k":3,"options":{}}"#
         );
+        let numbered = Request { id: Some(7), ..request }.to_bytes().expect("json");
+        assert!(numbered.ends_with(br#""options":{},"id":7}"#));
     }
 
     #[test]
@@ -359,6 +384,7 @@ mod tests {
         error(r#"{"results": [{"id": "a", "text": "", "score": NaN}]}"#);
         error(r#"{"results": [{"id": "a", "text": "", "score": 1e999}]}"#);
         error(r#"{"results": []} {"results": []}"#);
+        assert!(error(r#"{"results": [], "results": []}"#).contains("the key \"results\" is there twice"));
     }
 
     #[test]
