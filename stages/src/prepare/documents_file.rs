@@ -170,10 +170,14 @@ fn file(
         return None;
     }
     match find(&path) {
-        Ok((digest, size)) => Some(Payload { digest: Some(digest), size: Some(size), data: None, source_uri: None }),
-        Err(why) => {
-            let error = fields.error(format!("`path` {path:?} {why}"));
+        Ok(Some((digest, size))) => Some(Payload { digest: Some(digest), size: Some(size), ..Payload::default() }),
+        Ok(None) => {
+            let error = fields.error(format!("`path` {path:?} is missing on disk"));
             errors.push(error.hint("paths are relative to `root`, by default the folder of the documents file"));
+            None
+        }
+        Err(why) => {
+            errors.push(fields.error(format!("`path` {path:?} {why}")));
             None
         }
     }
@@ -190,9 +194,9 @@ mod tests {
         let info = BenchmarkInfo { name: "harbor".into(), split: "test".into(), ..BenchmarkInfo::default() };
         let source = SourceBytes { path: Path::new("documents.jsonl"), bytes: text.as_bytes() };
         let find = |path: &str| match path {
-            "files/a.md" => Ok((Digest::of(b"abc"), 3)),
+            "files/a.md" => Ok(Some((Digest::of(b"abc"), 3))),
             "files" => Err("cannot be read: is a directory".to_string()),
-            _ => Err("is missing on disk".to_string()),
+            _ => Ok(None),
         };
         let (documents, _) = read_documents(&info, source, &find, &mut errors);
         if errors.is_empty() { Ok(documents) } else { Err(errors) }
