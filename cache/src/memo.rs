@@ -16,7 +16,7 @@ use crate::{Digest, StoreError};
 
 pub(crate) const FILE: &str = "memo-v1.json";
 
-/// A file that was changed this shortly before it was hashed may be changed again without a new mtime.
+/// A file that was changed this shortly before it was hashed may be changed again without a new ctime.
 const RACY_NS: i128 = 50_000_000;
 
 /// Above this many entries, those that this process did not use are forgotten.
@@ -37,6 +37,7 @@ struct Stat {
     size: u64,
     mtime_ns: i64,
     ctime_ns: i64,
+    device: u64,
     inode: u64,
 }
 
@@ -47,8 +48,25 @@ impl Stat {
             size: metadata.len(),
             mtime_ns: ns(metadata.mtime(), metadata.mtime_nsec()),
             ctime_ns: ns(metadata.ctime(), metadata.ctime_nsec()),
+            device: metadata.dev(),
             inode: metadata.ino(),
         }
+    }
+
+    /// When the file last changed as far as its times tell. An mtime can be set to any past time; a ctime cannot.
+    fn changed_ns(&self) -> i64 {
+        self.mtime_ns.max(self.ctime_ns)
+    }
+}
+
+/// What a reader would wait for without end (a pipe, a device) is no source file.
+fn require_regular(metadata: &Metadata) -> Result<(), io::Error> {
+    if metadata.is_file() {
+        Ok(())
+    } else if metadata.is_dir() {
+        Err(io::Error::from(io::ErrorKind::IsADirectory))
+    } else {
+        Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"))
     }
 }
 
@@ -67,7 +85,7 @@ struct MemoFile {
     files: Vec<(String, Stat, Digest)>,
 }
 
-/// Remembers digests of source files by (absolute path, size, mtime, ctime, inode), so that a warm run only stats them.
+/// Remembers digests of source files by (absolute path, size, mtime, ctime, device, inode), so that a warm run only stats them.
 ///
 /// It lives in `memo-v1.json` and is only a memory: without it everything is hashed again.
 #[derive(Debug)]
@@ -85,9 +103,10 @@ impl SourceMemo {
     /// The digest of the file's content.
     ///
     /// # Errors
-    /// When it cannot be read, or is a directory.
+    /// When it cannot be read, or is no regular file once links are followed.
     pub fn digest(&self, path: &Path) -> Result<FileDigest, io::Error> {
         let metadata = fs::metadata(path)?;
+        require_regular(&metadata)?;
         // A path that is no text is hashed each time: the memo is JSON.
         let name = std::path::absolute(path)?.to_str().map(str::to_string);
         let stat = Stat::of(&metadata);
@@ -106,7 +125,7 @@ impl SourceMemo {
         let digest = Digest(*hasher.finalize().as_bytes());
         let after = Stat::of(&file.metadata()?);
         self.hashed.fetch_add(1, Ordering::Relaxed);
-        let settled = before == after && began_ns - i128::from(after.mtime_ns) >= RACY_NS;
+        let settled = before == after && began_ns - i128::from(after.changed_ns()) >= RACY_NS;
         if let (Some(name), true) = (name, settled) {
             let mut entries = self.lock();
             entries.by_path.insert(name, (after, digest, true));

@@ -339,6 +339,7 @@ fn unreadable_files_have_a_place() {
     let fault = |path: &Path| read(path, &environment, &known_evaluator).unwrap_err().diagnostics.remove(0);
     assert!(fault(&path).message.starts_with("cannot be read: "));
     assert!(fault(&path).hint.unwrap().contains("ragstage init"));
+    assert_eq!(fault(Path::new("/dev/zero")).message, "not a regular file");
     std::fs::write(&path, b"name: a\nb: \xc3\xa9\xff").unwrap();
     let told = fault(&path);
     assert_eq!((told.place.line, told.place.column, told.message.as_str()), (Some(2), Some(5), "not UTF-8"));

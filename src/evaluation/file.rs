@@ -1,6 +1,6 @@
 //! The evaluation file as a whole: its elements, and what they must agree on.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -147,6 +147,10 @@ pub fn read(
         diagnostics: vec![Diagnostic { place, path: String::new(), message, hint: hint.map(str::to_string) }],
         source: String::new(),
     };
+    // Opening a pipe waits for a writer that may never come.
+    if fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+        return Err(alone(Place::file(path), "not a regular file".to_string(), None));
+    }
     let mut bytes = Vec::new();
     let read = File::open(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes));
     read.map_err(|error| {

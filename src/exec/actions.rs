@@ -187,13 +187,16 @@ impl ActionSource {
         let mut files = Vec::with_capacity(list.paths.len());
         for relative in list.paths {
             let path: PathBuf = root.join(Path::new(&relative));
-            let fact = self.sources.fact(&path).map_err(|error| {
-                RunError::Input(vec![InputError::new(Place::file(&path), format!("cannot be read: {error}"))])
-            })?;
+            // What cannot be read is told by the step that knows the line which names it.
+            let (fact, fault) = match self.sources.fact(&path) {
+                Ok(fact) => (fact, None),
+                Err(error) => (None, Some(format!("cannot be read: {error}"))),
+            };
             files.push(DocumentFile {
                 relative,
                 digest: fact.map(|fact| fact.digest),
                 size: fact.map_or(0, |fact| fact.size),
+                fault,
             });
         }
         Ok(files)

@@ -77,7 +77,7 @@ impl Prepared {
         let named: SourceList = sources.ran.read("sources");
         let documents = named.paths.into_iter().map(|relative| {
             let (digest, size) = read(&spec.root().join(&relative));
-            DocumentFile { relative, digest: Some(digest), size }
+            DocumentFile { relative, digest: Some(digest), size, fault: None }
         });
         let documents = documents.collect();
         let prepare = Done::run(memory, PrepareBenchmark { spec, files, documents, salt: 0 });

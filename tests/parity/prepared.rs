@@ -32,9 +32,9 @@ pub fn prepare(spec: &BenchmarkSpec, edit: &dyn Fn(&str, Vec<u8>) -> Vec<u8>) ->
     let documents = list.paths.into_iter().map(|relative| match std::fs::read(spec.root().join(&relative)) {
         Ok(bytes) => {
             let (digest, size) = (memory.put_source(&bytes), bytes.len() as u64);
-            DocumentFile { relative, digest: Some(digest), size }
+            DocumentFile { relative, digest: Some(digest), size, fault: None }
         }
-        Err(_) => DocumentFile { relative, digest: None, size: 0 },
+        Err(_) => DocumentFile { relative, digest: None, size: 0, fault: None },
     });
     let documents = documents.collect();
     let action = PrepareBenchmark { spec: spec.clone(), files, documents, salt: 0 };

@@ -153,7 +153,7 @@ impl Materialize {
         let hints = EncodingHints { forced, charset: charset(&document.media_type), html: parser == Parser::Html };
         let decoded = decode(bytes, hints);
         require_text(&decoded.text).map_err(|error| refused(&error))?;
-        let ParsedText { title, pages } = parser.parse(&decoded.text);
+        let ParsedText { title, pages } = parser.parse(&decoded.text).map_err(|error| refused(&error))?;
         let row = ParsedRow { parser: parser.name().to_string(), encoding: decoded.encoding.to_string(), title, pages };
         let value = serde_json::to_vec(&row).map_err(|error| refused(&error))?;
         Ok(Row { value, observation: Vec::new() })

@@ -4,38 +4,82 @@
 //! standard) without building a tree: a break of any element is a break of the text, whether the element is closed or not.
 //! No line is wrapped, and no cell is padded, so sentences stay whole and a table row is one line `a | b | c`.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use html5ever::tendril::StrTendril;
 use html5ever::tokenizer::states::RawKind;
 use html5ever::tokenizer::{BufferQueue, Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer};
 
 use super::html_page::{Gap, HtmlPage};
+use super::open_tag::{OpenTag, TooManyAttributes};
 use super::parser::ParsedText;
 
 /// One page; the title is that of `<title>`.
-pub(super) fn parse(text: &str) -> ParsedText {
+///
+/// # Errors
+/// When a tag has so many attributes that reading it would take for ever.
+pub(super) fn parse(text: &str) -> Result<ParsedText, TooManyAttributes> {
     let input = BufferQueue::default();
-    input.push_back(StrTendril::from_slice(text));
     let document = Document::new(text.trim_start().starts_with("<?xml"));
-    let tokenizer = Tokenizer::new(HtmlSink(RefCell::new(document)), Default::default());
-    // The sink runs no scripts, so the tokenizer never pauses before the end of its input.
-    let _ = tokenizer.feed(&input);
+    let sink = HtmlSink { document: RefCell::new(document), gave_token: Cell::new(false) };
+    let tokenizer = Tokenizer::new(sink, Default::default());
+    // A tag gives its token at its end, so the tokenizer is fed in pieces and watched: while text gives tokens, a tag gives
+    // none. Where tags begin and end is thus the tokenizer's own word, also in scripts and comments.
+    let mut tag: Option<OpenTag> = None;
+    for piece in pieces(text) {
+        input.push_back(StrTendril::from_slice(piece));
+        tokenizer.sink.gave_token.set(false);
+        // The sink runs no scripts, so the tokenizer never pauses before the end of its input.
+        let _ = tokenizer.feed(&input);
+        if tokenizer.sink.gave_token.get() {
+            tag = None;
+        }
+        tag = match tag {
+            Some(tag) => tag.read(piece)?,
+            None => (piece == "<").then(OpenTag::new),
+        };
+    }
     tokenizer.end();
-    tokenizer.sink.0.into_inner().finish()
+    Ok(tokenizer.sink.document.into_inner().finish())
+}
+
+/// The pieces of `text`: each `<` alone, and what follows it up to `>` or the next `<`, but no more than a block.
+fn pieces(text: &str) -> impl Iterator<Item = &str> {
+    const BLOCK: usize = 1024;
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let most = (0..=rest.len().min(BLOCK)).rev().find(|at| rest.is_char_boundary(*at)).unwrap_or(0);
+        let bytes = rest.as_bytes().get(..most).unwrap_or_default();
+        let end = match bytes.iter().position(|byte| matches!(byte, b'<' | b'>')) {
+            Some(0) => 1,
+            Some(at) if bytes.get(at) == Some(&b'>') => at + 1,
+            Some(at) => at,
+            None => most,
+        };
+        let (piece, after) = rest.split_at_checked(end)?;
+        rest = after;
+        (!piece.is_empty()).then_some(piece)
+    })
 }
 
 /// Elements whose content no reader sees as text.
 const SKIPPED: [&str; 10] =
     ["script", "style", "template", "svg", "iframe", "noembed", "noframes", "textarea", "select", "datalist"];
 
-struct HtmlSink(RefCell<Document>);
+struct HtmlSink {
+    document: RefCell<Document>,
+    /// Whether there was a token since this was last set.
+    gave_token: Cell<bool>,
+}
 
 impl TokenSink for HtmlSink {
     type Handle = ();
 
     fn process_token(&self, token: Token, _line: u64) -> TokenSinkResult<()> {
-        let mut document = self.0.borrow_mut();
+        let mut document = self.document.borrow_mut();
+        if !matches!(token, Token::ParseError(_)) {
+            self.gave_token.set(true);
+        }
         match token {
             Token::TagToken(tag) if tag.kind == TagKind::StartTag => return document.start(&tag),
             Token::TagToken(tag) => document.end(&tag.name),
@@ -222,8 +266,12 @@ mod tests {
 
     use super::*;
 
+    fn parsed(html: &str) -> ParsedText {
+        parse(html).expect("a page")
+    }
+
     fn text(html: &str) -> String {
-        parse(html).pages.remove(0).text
+        parsed(html).pages.remove(0).text
     }
 
     #[test]
@@ -232,16 +280,16 @@ mod tests {
             <script>if (a < b) document.write('<p>no')</script></head>\
             <body><p>Fish &amp; <b>ch</b>ips&nbsp;&mdash;\n  fresh.<!-- no --><p>Second<svg><title>no</title><style/></svg>.\
             <noscript>seen</noscript><textarea>no</textarea></body></html>";
-        let parsed = parse(html);
-        assert_eq!(parsed.title.as_deref(), Some("A & B"));
-        assert_eq!(parsed.pages[0].text, "Fish & chips — fresh.\n\nSecond.seen");
+        let page = parsed(html);
+        assert_eq!(page.title.as_deref(), Some("A & B"));
+        assert_eq!(page.pages[0].text, "Fish & chips — fresh.\n\nSecond.seen");
     }
 
     #[test]
     fn headings_with_offsets() {
         let html =
             "<p>Zoë.</p><h1>One <i>two</i></h1><div><h2><div>Three</div></h2>text</div><h3></h3><h2>open<p>after";
-        let page = parse(html).pages.remove(0);
+        let page = parsed(html).pages.remove(0);
         assert_eq!(page.text, "Zoë.\n\nOne two\n\nThree\n\ntext\n\nopen\n\nafter");
         let headings: Vec<_> = page.headings.iter().map(|h| (h.offset, h.level, h.title.as_str())).collect();
         assert_eq!(headings, [(6, 1, "One two"), (15, 2, "Three"), (28, 2, "open")]);
@@ -292,8 +340,40 @@ mod tests {
     }
 
     #[test]
+    fn a_tag_of_a_thousand_attributes_is_no_page() {
+        let attributes: String = (0..2000).map(|i| format!(" a{i}=b")).collect();
+        for before in
+            ["", "x", "<", "</>", "<!>", "<!---->", "<a b='>' c=\"<\"", "<script></script>", "<!doctype html>"]
+        {
+            for tag in ["<p", "</p"] {
+                let html = format!("{before}{tag}{attributes}>x");
+                assert_eq!(parse(&html), Err(TooManyAttributes), "{before}{tag}");
+            }
+        }
+        assert_eq!(parse(&format!("<style>a{{}}<p '</style{attributes}")), Err(TooManyAttributes));
+        assert_eq!(parse(&format!("<a title='<b k=' {attributes}")), Err(TooManyAttributes));
+    }
+
+    #[test]
+    fn words_that_are_no_attributes_are_not_counted() {
+        let words: String = (0..2000).map(|i| format!(" a{i}=b")).collect();
+        for (before, after) in [
+            ("<!--", "-->"),
+            ("<?x", ">"),
+            ("<script>if(a<b", "</script>"),
+            ("<svg><path d='", "'/></svg>"),
+            ("<style>x<y", "</style>"),
+            ("<p title=\"<", "\">"),
+            ("<textarea></b", "</textarea>"),
+        ] {
+            assert_eq!(text(&format!("a{before}{words}{after}b")).replace(['\n', ' '], ""), "ab", "{before}");
+        }
+        assert_eq!(text(&format!("a < {words}")).split_whitespace().count(), 2002);
+    }
+
+    #[test]
     fn a_heading_in_a_list_or_a_cell() {
-        let page = parse("<ul><li><h2>One</h2>x</ul><table><tr><td>a<td><h3>Two</h3>").pages.remove(0);
+        let page = parsed("<ul><li><h2>One</h2>x</ul><table><tr><td>a<td><h3>Two</h3>").pages.remove(0);
         assert_eq!(page.text, "- One\n\nx\n\na | Two");
         let headings: Vec<_> = page.headings.iter().map(|h| (h.offset, h.level, h.title.as_str())).collect();
         assert_eq!(headings, [(0, 2, "One"), (14, 3, "Two")]);
@@ -301,7 +381,7 @@ mod tests {
 
     #[test]
     fn a_heading_without_words_is_none() {
-        let page = parse("<pre>word<h1> </h1></pre><h2></h2>").pages.remove(0);
+        let page = parsed("<pre>word<h1> </h1></pre><h2></h2>").pages.remove(0);
         assert_eq!((page.text.as_str(), page.headings.len()), ("word", 0));
     }
 
@@ -323,7 +403,7 @@ mod tests {
             ),
         ) {
             let html = pieces.concat();
-            let page = parse(&html).pages.remove(0);
+            let page = parsed(&html).pages.remove(0);
             prop_assert_eq!(page.text.trim_end(), &page.text);
             let characters: Vec<char> = page.text.chars().collect();
             let mut before = None;

@@ -1,5 +1,6 @@
 //! The page that an HTML document becomes: words, line breaks, list markers, table rows and headings.
 
+use super::heading_title::heading_title;
 use crate::artifact::{Heading, Page};
 
 /// What stands between the last word and the next.
@@ -153,7 +154,7 @@ impl HtmlPage {
         let Some(OpenHeading { level, start }) = self.open_heading.take() else { return };
         if let Some((start, words)) = start {
             let words = self.text.get(words..).unwrap_or_default();
-            let title = words.split_whitespace().collect::<Vec<_>>().join(" ");
+            let title = heading_title(words);
             // Preformatted white space is no title, and may yet be cut off the page.
             if !title.is_empty() {
                 let (counted, characters) = self.counted;

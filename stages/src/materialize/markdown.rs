@@ -2,6 +2,7 @@
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
+use super::heading_title::heading_title;
 use super::parser::ParsedText;
 use crate::artifact::{Heading, Page};
 
@@ -32,7 +33,7 @@ fn headings(text: &str) -> Vec<Heading> {
             }
             Event::End(TagEnd::Heading(_)) => {
                 let Some((start, level)) = open.take() else { continue };
-                let title = words.split_whitespace().collect::<Vec<_>>().join(" ");
+                let title = heading_title(&words);
                 if title.is_empty() {
                     continue;
                 }
@@ -78,6 +79,13 @@ mod tests {
         assert_eq!(parsed.pages[0].text, text);
         assert_eq!(parsed.title.as_deref(), Some("Title"));
         assert_eq!(parsed.pages[0].headings.len(), 3);
+    }
+
+    #[test]
+    fn a_heading_as_long_as_a_book_has_a_short_title() {
+        let parsed = parse(&format!("{}===\n\ntext\n", "a\n".repeat(100_000)));
+        assert_eq!(parsed.pages[0].headings[0].title, parsed.title.expect("title"));
+        assert_eq!(parsed.pages[0].headings[0].title.chars().count(), 200);
     }
 
     #[test]

@@ -3,9 +3,11 @@
 mod action;
 mod content_type;
 mod encoding;
+mod heading_title;
 mod html;
 mod html_page;
 mod markdown;
+mod open_tag;
 mod options;
 mod parser;
 mod text;

@@ -2,6 +2,7 @@
 
 use ragstage_cache::{KeyVisitor, Walk};
 
+use super::open_tag::TooManyAttributes;
 use super::{html, markdown, text};
 use crate::artifact::Page;
 
@@ -45,7 +46,10 @@ impl Parser {
     }
 
     /// Parses `text`, whose lines may end in LF, CR LF or CR; the pages have LF only.
-    pub(super) fn parse(self, text: &str) -> ParsedText {
+    ///
+    /// # Errors
+    /// When it is HTML that would take far more work than a page of its size.
+    pub(super) fn parse(self, text: &str) -> Result<ParsedText, TooManyAttributes> {
         let unified;
         let text = if text.contains('\r') {
             unified = text.replace("\r\n", "\n").replace('\r', "\n");
@@ -54,8 +58,8 @@ impl Parser {
             text
         };
         match self {
-            Parser::Text => text::parse(text),
-            Parser::Markdown => markdown::parse(text),
+            Parser::Text => Ok(text::parse(text)),
+            Parser::Markdown => Ok(markdown::parse(text)),
             Parser::Html => html::parse(text),
         }
     }
@@ -80,7 +84,7 @@ mod tests {
 
     #[test]
     fn line_ends_are_unified_before_offsets_are_taken() {
-        let parsed = Parser::Markdown.parse("intro\r\n\r\n# One\r\rtext\r\n");
+        let parsed = Parser::Markdown.parse("intro\r\n\r\n# One\r\rtext\r\n").expect("parsed");
         assert_eq!(parsed.pages[0].text, "intro\n\n# One\n\ntext\n");
         assert_eq!(parsed.pages[0].headings[0].offset, 7);
     }

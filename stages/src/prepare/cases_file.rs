@@ -10,6 +10,7 @@ use super::lines::{LineEnds, SourceBytes};
 use super::rows::rows;
 use crate::artifact::{Evidence, Gold, Golds, Queries, Query};
 use crate::error::{InputError, Place};
+use crate::score::Qrels;
 
 /// The cases of `source`: rows of `case_id`, `query`, `expected`, `labels` and `metadata`.
 pub(super) fn read_cases(source: SourceBytes<'_>, errors: &mut Vec<InputError>) -> (Queries, Golds, Ids) {
@@ -30,6 +31,10 @@ pub(super) fn read_cases(source: SourceBytes<'_>, errors: &mut Vec<InputError>) 
         };
         gold.labels = fields.object("labels", &mut found);
         gold.case_metadata = fields.object("metadata", &mut found);
+        // Else every measure would fail on the case, once the whole evaluation had run.
+        if let Err(error) = Qrels::of(&gold) {
+            found.push(fields.error(error.message).hint("grades are whole numbers: 0 is not relevant, 1 and more is"));
+        }
         if let (Some(case_id), Some(text)) = (case_id, text) {
             gold.case_id.clone_from(&case_id);
             golds.push(gold);
@@ -146,6 +151,31 @@ mod tests {
             ]
         );
         assert_eq!(read("\n").unwrap_err(), ["cases.jsonl: expected at least one case, found none"]);
+    }
+
+    #[test]
+    fn a_grade_that_no_measure_reads_is_told_with_its_line() {
+        let case =
+            |expected: &str| read(&format!("\n{{\"case_id\": \"a\", \"query\": \"q\", \"expected\": {expected}}}\n"));
+        let evidence = |grade: &str| {
+            case(&format!("{{\"evidence\": [{{\"reference_id\": \"d\", \"metadata\": {{\"relevance\": {grade}}}}}]}}"))
+        };
+        let judgements = |all: &str| case(&format!("{{\"metadata\": {{\"judgements\": {all}}}}}"));
+        for grade in ["\"high\"", "true", "1e308", "1.5", "[1]"] {
+            let told = evidence(grade).expect_err(grade);
+            assert_eq!(told.len(), 1, "{told:?}");
+            assert!(
+                told[0].starts_with("cases.jsonl:2: expected the relevance of evidence 0 to be a whole"),
+                "{told:?}"
+            );
+        }
+        for grade in ["\"2\"", "2.0", "0", "-1", "null"] {
+            assert!(evidence(grade).is_ok(), "{grade}");
+        }
+        let told = judgements("{\"d\": null}").expect_err("no grade");
+        assert_eq!(told, ["cases.jsonl:2: expected the relevance of document \"d\" to be a whole number, found null"]);
+        assert!(judgements("[1]").is_err());
+        assert!(judgements("{\"d\": 0, \"e\": \"3\"}").is_ok());
     }
 
     #[test]

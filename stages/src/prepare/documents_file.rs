@@ -169,12 +169,18 @@ fn file(
         errors.push(error.hint("give each file one row; units may share a document by its id"));
         return None;
     }
-    let Some((digest, size)) = find(&path) else {
-        let error = fields.error(format!("`path` {path:?} is missing on disk"));
-        errors.push(error.hint("paths are relative to `root`, by default the folder of the documents file"));
-        return None;
-    };
-    Some(Payload { digest: Some(digest), size: Some(size), data: None, source_uri: None })
+    match find(&path) {
+        Ok(Some((digest, size))) => Some(Payload { digest: Some(digest), size: Some(size), ..Payload::default() }),
+        Ok(None) => {
+            let error = fields.error(format!("`path` {path:?} is missing on disk"));
+            errors.push(error.hint("paths are relative to `root`, by default the folder of the documents file"));
+            None
+        }
+        Err(why) => {
+            errors.push(fields.error(format!("`path` {path:?} {why}")));
+            None
+        }
+    }
 }
 
 #[cfg(test)]
@@ -187,7 +193,11 @@ mod tests {
         let mut errors = Vec::new();
         let info = BenchmarkInfo { name: "harbor".into(), split: "test".into(), ..BenchmarkInfo::default() };
         let source = SourceBytes { path: Path::new("documents.jsonl"), bytes: text.as_bytes() };
-        let find = |path: &str| (path == "files/a.md").then(|| (Digest::of(b"abc"), 3));
+        let find = |path: &str| match path {
+            "files/a.md" => Ok(Some((Digest::of(b"abc"), 3))),
+            "files" => Err("cannot be read: is a directory".to_string()),
+            _ => Ok(None),
+        };
         let (documents, _) = read_documents(&info, source, &find, &mut errors);
         if errors.is_empty() { Ok(documents) } else { Err(errors) }
     }
@@ -231,6 +241,7 @@ mod tests {
         assert_eq!(fault(r#""data_base64": "YQ""#), "`data_base64` is no base64: the padding is wrong or missing");
         assert_eq!(fault(r#""data_base64": "Y Q=""#), "`data_base64` is no base64: unexpected ' ' at offset 1");
         assert_eq!(fault(r#""path": "files/b.md""#), "`path` \"files/b.md\" is missing on disk");
+        assert_eq!(fault(r#""path": "files""#), "`path` \"files\" cannot be read: is a directory");
         assert_eq!(fault(r#""path": "../a.md""#), "`path` \"../a.md\" leaves the benchmark's root");
         assert_eq!(fault(r#""source_uri": " ""#), "`source_uri` is blank");
     }

@@ -27,8 +27,9 @@ pub struct JsonlFiles<'a> {
     pub units: Option<SourceBytes<'a>>,
 }
 
-/// Digest and size of the document file at a path below the benchmark's root, `None` where there is no such file.
-pub type FindDocument<'a> = dyn Fn(&str) -> Option<(Digest, u64)> + 'a;
+/// Digest and size of the document file at a path below the benchmark's root, `None` where there is no such file, or a
+/// fragment that says why it cannot be read.
+pub type FindDocument<'a> = dyn Fn(&str) -> Result<Option<(Digest, u64)>, String> + 'a;
 
 /// The benchmark in `files`; `find` is asked for the documents that are given as a path.
 ///

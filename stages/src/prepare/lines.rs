@@ -60,15 +60,28 @@ impl<'a> SourceBytes<'a> {
         if !self.bytes.starts_with(&[0x1f, 0x8b]) {
             return Ok(Cow::Borrowed(self.bytes));
         }
+        self.unpacked_to(most_unpacked(self.bytes.len() as u64)).map(Cow::Owned)
+    }
+
+    /// The gzip's content, where it is no more than `most` bytes.
+    fn unpacked_to(&self, most: u64) -> Result<Vec<u8>, InputError> {
+        let error = |message: String| InputError::new(Place::file(self.path), message);
         let mut unpacked = Vec::new();
-        match MultiGzDecoder::new(self.bytes).read_to_end(&mut unpacked) {
-            Ok(_) => Ok(Cow::Owned(unpacked)),
-            Err(error) => {
-                Err(InputError::new(Place::file(self.path), format!("damaged gzip: {error}"))
-                    .hint("fetch the file again"))
+        match MultiGzDecoder::new(self.bytes).take(most.saturating_add(1)).read_to_end(&mut unpacked) {
+            Ok(size) if size as u64 > most => {
+                let packed = self.bytes.len();
+                Err(error(format!("a gzip of {packed} bytes that unpacks to more than {most}"))
+                    .hint("unpack the file if it is what it should be"))
             }
+            Ok(_) => Ok(unpacked),
+            Err(damage) => Err(error(format!("damaged gzip: {damage}")).hint("fetch the file again")),
         }
     }
+}
+
+/// How many bytes a gzip of `packed` bytes may unpack to. No text packs a thousandfold; what does would only fill memory.
+fn most_unpacked(packed: u64) -> u64 {
+    packed.saturating_mul(1000).clamp(64 << 20, 8 << 30)
 }
 
 /// The lines of `bytes` that are not blank; a byte order mark is no part of the first one. Lines that are no UTF-8 are
@@ -144,5 +157,18 @@ mod tests {
         assert_eq!(source.unpacked().unwrap().as_ref(), b"hello");
         let torn = SourceBytes { path: Path::new("corpus.jsonl"), bytes: &packed[..packed.len() - 6] };
         assert!(torn.unpacked().unwrap_err().message.starts_with("damaged gzip"));
+    }
+
+    #[test]
+    fn gzip_that_unpacks_without_measure_is_refused() {
+        let mut writer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        writer.write_all(&[b' '; 10_000]).unwrap();
+        let packed = writer.finish().unwrap();
+        let source = SourceBytes { path: Path::new("corpus.jsonl"), bytes: &packed };
+        assert_eq!(source.unpacked_to(10_000).unwrap().len(), 10_000);
+        let error = source.unpacked_to(9_999).unwrap_err();
+        assert_eq!(error.place, Place::file("corpus.jsonl"));
+        assert!(error.message.ends_with("unpacks to more than 9999"), "{}", error.message);
+        assert_eq!([0, 1 << 20, 1 << 30].map(most_unpacked), [64 << 20, 1000 << 20, 8 << 30]);
     }
 }

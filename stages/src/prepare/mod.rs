@@ -19,6 +19,7 @@ mod selection;
 mod sha1;
 mod sources;
 mod spec;
+mod unique_json;
 mod units_file;
 
 pub(crate) use beir::QRELS_WITHOUT_QUERY;

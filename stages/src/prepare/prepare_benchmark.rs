@@ -22,10 +22,12 @@ use crate::step::Step;
 pub struct DocumentFile {
     /// Path below the benchmark's root, as [`super::SourceList`] has it.
     pub relative: String,
-    /// Digest of its bytes; `None` where it is missing on disk.
+    /// Digest of its bytes; `None` where it is missing on disk or cannot be read.
     pub digest: Option<Digest>,
     /// Size in bytes.
     pub size: u64,
+    /// Why it cannot be read, as a fragment. No part of the key: a benchmark with such a file is refused, and no output kept.
+    pub fault: Option<String>,
 }
 
 /// Reads a benchmark and selects its cases. Its outputs are `documents`, `queries`, `gold` and `units`, each a function of
@@ -112,12 +114,14 @@ impl PrepareBenchmark {
         let (benchmark, cases) = match &self.spec.adapter {
             AdapterSpec::Jsonl(spec) => {
                 let files = JsonlFiles { documents: needed(DOCUMENTS), cases: needed(CASES), units: find(UNITS) };
-                let documents: HashMap<&str, (Digest, u64)> = self
-                    .documents
-                    .iter()
-                    .filter_map(|file| Some((file.relative.as_str(), (file.digest?, file.size))))
-                    .collect();
-                (read_jsonl(spec, files, &|path| documents.get(path).copied())?, files.cases.path)
+                let documents: HashMap<&str, &DocumentFile> =
+                    self.documents.iter().map(|file| (file.relative.as_str(), file)).collect();
+                let find = |path: &str| match documents.get(path) {
+                    Some(DocumentFile { digest: Some(digest), size, .. }) => Ok(Some((*digest, *size))),
+                    Some(DocumentFile { fault: Some(fault), .. }) => Err(fault.clone()),
+                    _ => Ok(None),
+                };
+                (read_jsonl(spec, files, &find)?, files.cases.path)
             }
             AdapterSpec::Beir(spec) => {
                 let files = BeirFiles { corpus: needed(CORPUS), queries: needed(QUERIES), qrels: needed(QRELS) };

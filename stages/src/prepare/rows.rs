@@ -8,6 +8,7 @@ use serde_json::error::Category;
 
 use super::fields::describe;
 use super::lines::{Line, LineEnds, SourceBytes, lines};
+use super::unique_json::UniqueJson;
 use crate::artifact::Json;
 use crate::error::{InputError, Place};
 use crate::python::strip;
@@ -54,21 +55,30 @@ fn is_csv(first: &str) -> bool {
 }
 
 fn parse(path: &Path, line: &Line<'_>) -> Result<Row, InputError> {
-    match serde_json::from_str(line.text) {
+    match serde_json::from_str(line.text).map(|UniqueJson(value)| value) {
         Ok(Value::Object(object)) => Ok(Row { line: line.number, object }),
         Ok(value) => {
             let message = format!("expected a JSON object, found {}", describe(&value));
             Err(InputError::new(Place::line(path, line.number), message)
                 .hint("write one JSON object per line, e.g. {\"...\": \"...\"}"))
         }
+        Err(error) if error.classify() == Category::Data => {
+            let hint = "keep the one that is meant";
+            Err(InputError::new(Place::line(path, line.number), without_place(&error.to_string())).hint(hint))
+        }
         Err(error) => Err(syntax_error(path, line, &error)),
     }
+}
+
+/// The parser's message without its line, which is always 1.
+fn without_place(text: &str) -> &str {
+    text.rsplit_once(" at line ").map_or(text, |(what, _)| what)
 }
 
 /// A syntax error of a row, placed in the file: the parser counts bytes, people count characters.
 fn syntax_error(path: &Path, line: &Line<'_>, error: &serde_json::Error) -> InputError {
     let text = error.to_string();
-    let what = text.rsplit_once(" at line ").map_or(text.as_str(), |(what, _)| what);
+    let what = without_place(&text);
     let ended = error.classify() == Category::Eof;
     let bytes = if ended { line.text.len() } else { error.column().saturating_sub(1) };
     let before = line.text.char_indices().take_while(|(at, _)| *at < bytes).count() as u64;
@@ -97,6 +107,14 @@ mod tests {
         assert_eq!(rows.iter().map(|row| row.line).collect::<Vec<_>>(), [1, 4]);
         assert_eq!(rows[1].object["b"], "x\u{2028}y");
         assert!(errors.is_empty());
+    }
+
+    #[test]
+    fn a_key_that_stands_twice_is_told_with_its_line() {
+        let (rows, errors) = read("{\"a\": 1}\n{\"text\": \"one\", \"text\": \"two\"}\n");
+        assert_eq!((rows.len(), errors.len()), (1, 1));
+        assert_eq!(errors[0].to_string(), "f.jsonl:2: the key `text` is there twice");
+        assert_eq!(errors[0].hint.as_deref(), Some("keep the one that is meant"));
     }
 
     #[test]

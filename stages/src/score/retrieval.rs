@@ -11,7 +11,7 @@ use super::measures::Measure;
 use super::qrels::Qrels;
 use super::ranking::{documents, top};
 use crate::artifact::{Json, Score, ScoreValue};
-use crate::error::RowError;
+use crate::error::{RowError, RowErrorKind};
 
 /// Ranks that count in Heta Evaluation where no cut-off is given.
 const HETA_CUTOFF: u32 = 10;
@@ -68,6 +68,7 @@ impl Evaluator for RetrievalEvaluator {
         if qrels.is_empty() {
             return Ok(Score::skipped("the case has no judged documents"));
         }
+        self.measure.check(&qrels).map_err(|why| RowError::new(RowErrorKind::Evaluator, why))?;
         let ranking =
             if self.heta { heta::ranking(response.results, self.identity.cutoff) } else { documents(response.results) };
         let ranking: Vec<&str> = ranking.iter().map(Cow::as_ref).collect();
@@ -133,6 +134,15 @@ mod tests {
         let zero = score("AP", &gold(json!({"a": 1})), &[]).expect("a score");
         assert_eq!((zero.state, zero.value), (ScoreState::Scored, Some(ScoreValue::Number(0.0))));
         assert!(score("AP", &gold(json!({"a": "high"})), &[]).is_err());
+    }
+
+    #[test]
+    fn grades_whose_gain_no_number_holds_fail_the_case() {
+        let judged = gold(json!({"a": 2000, "b": 3000}));
+        let error = score("nDCG(gain=exp)@5", &judged, &hits(&["a"])).expect_err("no value");
+        assert_eq!(error.message, "expected grades up to 1000 for the gain 2^grade - 1, found 3000");
+        assert!(score("nDCG@5", &judged, &hits(&["a"])).is_ok());
+        assert!(score("nDCG(gain=exp)@5", &gold(json!({"a": 1000, "b": 1000})), &hits(&["a"])).is_ok());
     }
 
     fn json_value() -> impl Strategy<Value = Value> {

@@ -8,6 +8,14 @@ pub trait Measure: Send + Sync {
     /// trec_eval.
     fn value(&self, ranking: &[&str], qrels: &Qrels) -> f64;
 
+    /// Whether the measure is defined for these judgements.
+    ///
+    /// # Errors
+    /// Why it is not, as a fragment.
+    fn check(&self, _qrels: &Qrels) -> Result<(), String> {
+        Ok(())
+    }
+
     /// The least grade that counts as relevant.
     fn level(&self) -> i64;
 }

@@ -21,11 +21,13 @@ impl Gain {
         match self {
             _ if grade <= 0 => 0.0,
             Gain::Linear => grade as f64,
-            // Beyond this a double is infinite, and so would be the ideal.
-            Gain::Exponential => (grade.min(1000) as f64).exp2() - 1.0,
+            Gain::Exponential => (grade.min(HIGHEST_EXPONENT) as f64).exp2() - 1.0,
         }
     }
 }
+
+/// Beyond this 2^grade, or a sum of some of them, is infinite as a double; [`Measure::check`] refuses such grades.
+const HIGHEST_EXPONENT: i64 = 1000;
 
 /// Discounted cumulative gain over that of the ideal ranking of all judged documents, discount 1 / log2(rank + 1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +46,15 @@ impl Measure for Ndcg {
             return 0.0;
         }
         self.dcg(top(ranking, self.cutoff).iter().map(|document| qrels.grade(document).unwrap_or(0))) / ideal
+    }
+
+    fn check(&self, qrels: &Qrels) -> Result<(), String> {
+        match qrels.positive_grades().first() {
+            Some(&highest) if self.gain == Gain::Exponential && highest > HIGHEST_EXPONENT => {
+                Err(format!("expected grades up to {HIGHEST_EXPONENT} for the gain 2^grade - 1, found {highest}"))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn level(&self) -> i64 {
