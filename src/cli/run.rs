@@ -171,7 +171,10 @@ fn explain_code(code: u8, outcome: &BatchOutcome) {
             );
         }
         exit::PROVIDER => {
-            if let Some(closed) = &outcome.pool {
+            // An error of its own has said what to do.
+            if outcome.errors.is_empty()
+                && let Some(closed) = &outcome.pool
+            {
                 tell!("error: the system under test could not be used: {}", closed.error);
                 tell!(
                     "  hint: is it running, and does the evaluation file name the right address or command and the right \

@@ -18,3 +18,4 @@ pub mod python;
 pub mod query;
 pub mod score;
 pub mod step;
+mod unique_json;

@@ -19,7 +19,6 @@ mod selection;
 mod sha1;
 mod sources;
 mod spec;
-mod unique_json;
 mod units_file;
 
 pub(crate) use beir::QRELS_WITHOUT_QUERY;

@@ -8,10 +8,10 @@ use serde_json::error::Category;
 
 use super::fields::describe;
 use super::lines::{Line, LineEnds, SourceBytes, lines};
-use super::unique_json::UniqueJson;
 use crate::artifact::Json;
 use crate::error::{InputError, Place};
 use crate::python::strip;
+use crate::unique_json::UniqueJson;
 
 /// One row: a JSON object on a line of its own.
 #[derive(Debug, Clone, PartialEq)]

@@ -6,7 +6,6 @@ mod http;
 mod process;
 pub mod protocol;
 mod secrets;
-mod unique;
 
 pub use client::Client;
 pub use command::CommandClient;

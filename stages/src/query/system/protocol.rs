@@ -57,9 +57,9 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::unique::Unique;
 use crate::artifact::{Answer, Citation, Hit, Json};
 use crate::error::{RowError, RowErrorKind};
+use crate::unique_json::UniqueJson;
 
 /// Version of the protocol in the key of what a system replied: bumped when the same reply is read in another way.
 pub const PROTOCOL_VERSION: u64 = 1;
@@ -143,7 +143,7 @@ impl Reply {
 
 /// The JSON that the other side wrote.
 pub(super) fn json(bytes: &[u8]) -> Result<Value, RowError> {
-    serde_json::from_slice(bytes).map(|Unique(value)| value).map_err(|error| {
+    serde_json::from_slice(bytes).map(|UniqueJson(value)| value).map_err(|error| {
         bad_reply(format!("expected one JSON object, found {}: {error}", excerpt(&String::from_utf8_lossy(bytes))))
     })
 }
@@ -384,7 +384,7 @@ mod tests {
         error(r#"{"results": [{"id": "a", "text": "", "score": NaN}]}"#);
         error(r#"{"results": [{"id": "a", "text": "", "score": 1e999}]}"#);
         error(r#"{"results": []} {"results": []}"#);
-        assert!(error(r#"{"results": [], "results": []}"#).contains("the key \"results\" is there twice"));
+        assert!(error(r#"{"results": [], "results": []}"#).contains("the key `results` is there twice"));
     }
 
     #[test]

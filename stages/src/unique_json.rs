@@ -11,7 +11,7 @@ use crate::artifact::Json;
 /// A JSON value. Of a key that stands twice, other readers keep the first or the last value, so the row would mean one thing
 /// here and another elsewhere: it is an error, at any depth.
 #[derive(Debug)]
-pub(super) struct UniqueJson(pub Value);
+pub(crate) struct UniqueJson(pub(crate) Value);
 
 impl<'de> Deserialize<'de> for UniqueJson {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -68,12 +68,21 @@ impl<'de> Visitor<'de> for JsonVisitor {
         let mut object = Json::new();
         while let Some(key) = entries.next_key::<String>()? {
             if object.contains_key(&key) {
-                return Err(A::Error::custom(format_args!("the key `{key}` is there twice")));
+                return Err(A::Error::custom(format_args!("the key `{}` is there twice", shown(&key))));
             }
             let UniqueJson(value) = entries.next_value()?;
             object.insert(key, value);
         }
         Ok(Value::Object(object))
+    }
+}
+
+/// The beginning of a key, for it may be of any length.
+fn shown(key: &str) -> String {
+    const MOST: usize = 80;
+    match key.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", key.get(..end).unwrap_or_default()),
+        None => key.to_string(),
     }
 }
 
