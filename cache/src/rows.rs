@@ -95,6 +95,22 @@ impl RowCache {
         result
     }
 
+    /// Puts all rows of `slot` into quarantine, where nobody looks them up: they are not what they should be.
+    ///
+    /// # Errors
+    /// When the slot's journal cannot be closed.
+    pub fn set_aside(&self, slot: &Digest, why: &str) -> Result<(), StoreError> {
+        let handle = self.lock().remove(slot);
+        if let Some(handle) = handle {
+            handle.close()?;
+        }
+        let dir = self.layout.place(BUCKET, slot, "");
+        if dir.exists() {
+            self.layout.quarantine(&dir, why);
+        }
+        Ok(())
+    }
+
     /// What the rows of `slot` have in common; `None` when the slot is not there or its description is malformed.
     ///
     /// # Errors

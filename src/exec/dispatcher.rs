@@ -375,6 +375,14 @@ impl<'a> Dispatcher<'a> {
                 StageErrorKind::Unasked(_) => self.refuse(id),
                 StageErrorKind::Cancelled => self.runs[id.0].state = Some(State::Want),
                 StageErrorKind::Provider(why) => self.fail(id, RunError::Provider(why)),
+                StageErrorKind::Doubt(why) => {
+                    for slot in self.runs[id.0].slots.clone() {
+                        if let Err(error) = self.shared.store.rows().set_aside(&slot, "replies of a system in doubt") {
+                            return self.fail(id, RunError::Store(error));
+                        }
+                    }
+                    self.fail(id, RunError::Provider(why));
+                }
                 kind => {
                     let error = ragstage_stages::error::StageError { step: error.step, kind };
                     self.fail(id, RunError::Internal(error.to_string()));

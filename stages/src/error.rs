@@ -110,6 +110,9 @@ pub enum StageErrorKind {
     Cancelled,
     /// Rows that would have to be asked of a system under test, in a run that asks nothing.
     Unasked(usize),
+    /// A provider whose replies, those that were kept too, may belong to other queries: the rows of the slots that the
+    /// action used are no longer to be trusted. Exit code 20.
+    Doubt(String),
     /// A provider that could not be used at all (auth, quota, unreachable). Exit code 20.
     Provider(String),
 }
@@ -146,7 +149,7 @@ impl fmt::Display for StageError {
             StageErrorKind::Encode(why) => write!(f, "cannot write an artifact: {why}"),
             StageErrorKind::Cancelled => f.write_str("interrupted"),
             StageErrorKind::Unasked(rows) => write!(f, "{rows} rows are not cached and may not be asked for"),
-            StageErrorKind::Provider(why) => f.write_str(why),
+            StageErrorKind::Provider(why) | StageErrorKind::Doubt(why) => f.write_str(why),
         }
     }
 }

@@ -351,3 +351,24 @@ fn replies_of_a_system_whose_files_change_meanwhile_are_not_kept() {
     assert_eq!(again.row_counts().get("retrieve"), Some(&(CASES - 2)));
     assert_eq!(space.read("asked.log").lines().count(), CASES + 1);
 }
+
+#[test]
+fn replies_in_doubt_are_set_aside() {
+    let space = quiz(CASES, "command: [sh, system.sh]", "concurrency: 1");
+    let reply = super::quiz::reply(&question(1));
+    let script = |stray: &str| {
+        format!(
+            "n=0\nwhile read -r request; do\n  n=$((n+1))\n  echo '{reply}'\n  {stray}\n  \
+             echo \"$request\" >> asked.log\ndone\n"
+        )
+    };
+    // In step for a while, then a line too many: what was kept before it cannot be told from what is shifted.
+    space.write("system.sh", &script(&format!("if [ $n = 5 ]; then echo '{reply}'; fi")));
+    let ran = space.run("quiz.yaml").expect(20);
+    assert!(ran.stderr.contains("may belong to other queries"), "{}", ran.stderr);
+    assert!(!space.path("reports").exists(), "no number is made of such replies");
+    // Nothing of the key changed, and still nothing is taken from the cache.
+    space.write("system.sh", &script(":"));
+    let again = space.run("quiz.yaml").expect(0);
+    assert_eq!(again.row_counts().get("retrieve"), Some(&CASES));
+}

@@ -178,7 +178,7 @@ impl Action for Retrieve {
         });
         if let Mode::System { client, .. } = &mode {
             // Before anything else that went wrong: rows that were kept may be wrong.
-            client.close().map_err(provider)?;
+            client.close().map_err(|why| StageError { step: Step::Retrieve, kind: StageErrorKind::Doubt(why) })?;
         }
         let outcomes = outcomes?;
         let mut results = Results::default();

@@ -90,7 +90,7 @@ fn twelve(script: &str) -> Result<Results, String> {
     let cases: Vec<(&str, &str)> = cases.iter().map(|(id, text)| (id.as_str(), text.as_str())).collect();
     let memory = MemoryContext::default();
     match retrieve(&memory, shell(script, Path::new(".")), &cases).run(&memory) {
-        Err(StageError { kind: StageErrorKind::Provider(why), .. }) => Err(why),
+        Err(StageError { kind: StageErrorKind::Doubt(why), .. }) => Err(why),
         Err(error) => panic!("{error}"),
         Ok(produced) => {
             let results = produced.outputs.into_iter().find(|output| output.name == "results").expect("results");
@@ -110,7 +110,7 @@ fn one_line_too_many_puts_earlier_replies_in_doubt() {
     ] {
         let why = twelve(script).expect_err(script);
         assert!(why.contains("wrote a line that nobody asked for: "), "{why}");
-        assert!(why.contains("--force retrieve") && why.contains("\"id\""), "{why}");
+        assert!(why.contains("asks all again") && why.contains("\"id\""), "{why}");
         assert!(!why.contains("tk-secret"), "{why}");
     }
 }

@@ -76,8 +76,8 @@ impl CommandClient {
         match &*locked(&self.doubt) {
             None => Ok(()),
             Some(why) => Err(self.secrets.masked(&format!(
-                "{why}; earlier replies of this process may belong to other queries: mend the system, best so that it \
-                 repeats the request's \"id\", and ask again with --force retrieve"
+                "{why}; earlier replies of this process may belong to other queries, so none of this system's is kept: mend \
+                 it, best so that it repeats the request's \"id\"; the same command then asks all again"
             ))),
         }
     }
