@@ -118,11 +118,26 @@ impl Runs {
         Ok(None)
     }
 
+    /// The ids of all run records, newest first. Opens none of them.
+    ///
+    /// # Errors
+    /// When the folder cannot be listed.
+    pub fn ids(&self) -> Result<Vec<String>, StoreError> {
+        let paths = list(&self.layout.root.join("runs"))?;
+        Ok(paths.iter().rev().filter_map(|path| Some(path.file_name()?.to_str()?.to_string())).collect())
+    }
+
+    /// What the run `id` is a run of; `None` where it is no run record.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn evaluation(&self, id: &str) -> Result<Option<String>, StoreError> {
+        self.evaluation_of(id, &self.layout.root.join("runs").join(id))
+    }
+
     fn newest_first(&self) -> Result<impl Iterator<Item = Result<RunSummary, StoreError>> + '_, StoreError> {
-        let paths = list(&self.layout.root.join("runs"))?.into_iter().rev();
-        Ok(paths.filter_map(|path| {
-            let id = path.file_name()?.to_str()?.to_string();
-            let evaluation = self.evaluation_of(&id, &path).transpose()?;
+        Ok(self.ids()?.into_iter().filter_map(|id| {
+            let evaluation = self.evaluation(&id).transpose()?;
             Some(evaluation.map(|evaluation| RunSummary { id, evaluation }))
         }))
     }

@@ -33,38 +33,47 @@ struct EarlierRun {
 
 /// The run records of some evaluations, newest first. Not only the latest: that one may have been killed, or have stopped
 /// at an early stage, and knows nothing of what it did not reach.
+///
+/// Until somebody asks, no record is opened: a run that has nothing to do costs the same after a thousand others.
 pub struct Previous {
     store: Arc<Store>,
-    runs: Vec<EarlierRun>,
+    evaluations: Vec<String>,
+    ids: Vec<String>,
+    runs: OnceLock<Vec<EarlierRun>>,
 }
 
 impl Previous {
     /// The recorded runs of `evaluations`, as of now.
     pub fn new(store: Arc<Store>, evaluations: &[String]) -> Self {
         // A history that cannot be read costs explanations, not results.
-        let runs = store.runs().list().unwrap_or_default();
-        let runs = runs
-            .into_iter()
-            .filter(|run| evaluations.contains(&run.evaluation))
-            .take(RUNS_SEARCHED)
-            .map(|run| EarlierRun { id: run.id, actions: OnceLock::new() })
-            .collect();
-        Previous { store, runs }
+        let ids = store.runs().ids().unwrap_or_default();
+        Previous { store, evaluations: evaluations.to_vec(), ids, runs: OnceLock::new() }
+    }
+
+    fn runs(&self) -> &[EarlierRun] {
+        self.runs.get_or_init(|| {
+            let is_ours = |id: &&String| {
+                let evaluation = self.store.runs().evaluation(id).ok().flatten();
+                evaluation.is_some_and(|evaluation| self.evaluations.contains(&evaluation))
+            };
+            let ours = self.ids.iter().filter(is_ours).take(RUNS_SEARCHED);
+            ours.map(|id| EarlierRun { id: id.clone(), actions: OnceLock::new() }).collect()
+        })
     }
 
     /// The action of that label in the latest run that has one.
     pub fn action(&self, label: &str) -> Option<&RecordedAction> {
-        self.runs.iter().find_map(|run| self.read(run).get(label))
+        self.runs().iter().find_map(|run| self.read(run).get(label))
     }
 
     /// The actions of that label in all runs that have one, newest first, with the ids of the runs.
     pub fn all<'a>(&'a self, label: &'a str) -> impl Iterator<Item = (&'a str, &'a RecordedAction)> {
-        self.runs.iter().filter_map(move |run| Some((run.id.as_str(), self.read(run).get(label)?)))
+        self.runs().iter().filter_map(move |run| Some((run.id.as_str(), self.read(run).get(label)?)))
     }
 
     /// The action of that label in the run `id`.
     pub fn action_of(&self, id: &str, label: &str) -> Option<&RecordedAction> {
-        self.read(self.runs.iter().find(|run| run.id == id)?).get(label)
+        self.read(self.runs().iter().find(|run| run.id == id)?).get(label)
     }
 
     fn read<'a>(&self, run: &'a EarlierRun) -> &'a BTreeMap<String, RecordedAction> {
