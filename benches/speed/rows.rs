@@ -6,7 +6,7 @@ use std::time::Instant;
 use ragstage::batch::{Batch, EventRecorder, Settings};
 use ragstage::exec::{ActionContext, Interrupt};
 use ragstage_cache::{Digest, KeyVisitor, Walk};
-use ragstage_stages::contract::{Context, Pool, Row, RowBatch, RowItem};
+use ragstage_stages::contract::{Context, Free, Pool, Row, RowBatch, RowItem};
 use ragstage_stages::step::Step;
 
 use crate::figure::{Figure, Target};
@@ -37,7 +37,7 @@ fn micros_per_row(store: &std::path::Path, pool: Pool, rows: usize) -> f64 {
     let context = ActionContext::new(&batch.shared, Step::Score, "score rows");
     let start = Instant::now();
     let row = |_: usize, _: &_| Ok(Row { value: vec![b'v'; 200], observation: vec![b'o'; 40] });
-    let outcomes = context.rows(RowBatch { slot: &Slot(pool), pool, items: &items }, &row).expect("rows");
+    let outcomes = context.rows(RowBatch { slot: &Slot(pool), pool, items: &items, cost: &Free }, &row).expect("rows");
     let elapsed = start.elapsed();
     assert_eq!(outcomes.len(), rows);
     batch.shared.store.rows().close().expect("close");

@@ -242,6 +242,11 @@ impl TableReader {
         Ok(TableReader { schema, batches, rows })
     }
 
+    /// Whether there is a column of that name: some are written only where they say something.
+    pub fn has(&self, name: &str) -> bool {
+        self.schema.column_with_name(name).is_some()
+    }
+
     /// The number of rows.
     pub fn rows(&self) -> usize {
         self.rows

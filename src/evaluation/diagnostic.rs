@@ -124,6 +124,11 @@ impl Faults {
     }
 
     /// Whether there is none.
+    pub(super) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Whether there are none.
     pub(super) fn is_empty(&self) -> bool {
         self.list.is_empty()
     }

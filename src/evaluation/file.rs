@@ -17,6 +17,8 @@ use super::diagnostic::{Diagnostic, EvaluationErrors, Faults};
 use super::evaluators::{self, CheckEvaluator, EVALUATOR};
 use super::gates::{self, GATE, GateSpec};
 use super::limits::{self, LIMITS, Limits};
+use super::mode::Modes;
+use super::models::{self, MODEL, Models};
 use super::name::NAME;
 use super::node::Value;
 use super::queries::{self, QUERY, QuerySpec, RecipeNames};
@@ -40,6 +42,12 @@ pub(super) static EVALUATION: Record = Record {
             doc: "The dataset: documents, cases and what is right.",
             shape: Shape::Tagged(&BENCHMARK),
             need: Need::Required,
+        },
+        Field {
+            name: "models",
+            doc: "The chat models that recipes, queries and answers name.",
+            shape: Shape::List { of: &Shape::Record(&MODEL), least: 0 },
+            need: Need::Default("[]"),
         },
         Field {
             name: "recipe",
@@ -214,7 +222,8 @@ fn convert(
     let name = view.get("name").text().unwrap_or_default().to_string();
     let benchmark = benchmark::convert(&view.get("benchmark"), base, faults);
 
-    let (mut recipes, places, incomplete) = convert_recipes(view, base, environment, faults);
+    let models = models::convert(&view.get("models"), environment, faults);
+    let (mut recipes, places, incomplete) = convert_recipes(view, base, environment, &models, faults);
     let alone = view.get("recipe");
     if alone.is_given() && !alone.get("name").is_given() {
         // Every recipe without a name has the same one; its system's responses must not be another evaluation's.
@@ -227,7 +236,7 @@ fn convert(
     let names = RecipeNames { recipes: &recipes, incomplete };
     let queries = match view.get("queries") {
         absent if !absent.is_given() && !view.is_faulty("queries") => queries::default(),
-        given => queries::convert(&given, &names, faults),
+        given => queries::convert(&given, &names, &Modes { models: &models, environment }, faults),
     };
     for (recipe, place) in recipes.iter().zip(&places) {
         if !queries.incomplete && !queries.list.iter().any(|query| query.asks(&recipe.name)) {
@@ -275,6 +284,7 @@ fn convert_recipes<'a>(
     view: &View<'a>,
     base: &Path,
     environment: &dyn Fn(&str) -> Option<String>,
+    models: &Models,
     faults: &mut Faults,
 ) -> (Vec<Recipe>, Vec<View<'a>>, bool) {
     let alone = view.get("recipe");
@@ -287,7 +297,7 @@ fn convert_recipes<'a>(
     let mut recipes: Vec<Recipe> = Vec::new();
     let mut places = Vec::new();
     for item in items {
-        let recipe = recipe::convert(&item, base, environment, faults);
+        let recipe = recipe::convert(&item, base, environment, models, faults);
         let name = item.get("name");
         if item.path != alone.path && !name.is_given() || item.is_faulty("name") {
             incomplete = true;
@@ -319,7 +329,7 @@ fn answers_for(one: &Recipe, other: &Recipe) -> bool {
             let name = system.name.clone().unwrap_or_else(|| recipe.name.clone());
             Some((name, system.version.clone(), system.files.clone(), system.transport.clone()))
         }
-        RecipeKind::Built { .. } => None,
+        RecipeKind::Built(_) => None,
     };
     match (identity(one), identity(other)) {
         (Some((a, b, c, way)), Some((d, e, f, other_way))) => (a, b, c) == (d, e, f) && way != other_way,

@@ -170,8 +170,7 @@ mod tests {
 
     fn read(text: &str, evaluators: Option<&[EvaluatorSpec]>) -> Result<Vec<GateSpec>, Vec<String>> {
         const LIST: Shape = Shape::List { of: &Shape::Record(&GATE), least: 0 };
-        let kind =
-            RecipeKind::Built { parse: Default::default(), chunk: Default::default(), full_text: Default::default() };
+        let kind = RecipeKind::Built(Default::default());
         let recipes =
             [Recipe { name: "small".to_string(), kind: kind.clone() }, Recipe { name: "large".to_string(), kind }];
         let query = |name: &str, recipes: Option<Vec<String>>| QuerySpec {
@@ -179,6 +178,8 @@ mod tests {
             mode: "full_text_search".to_string(),
             top_k: 10,
             options: Default::default(),
+            search: None,
+            trace: false,
             recipes,
         };
         let list = vec![query("bm25", None), query("deep", Some(vec!["large".to_string()]))];

@@ -10,11 +10,16 @@ mod benchmark;
 mod check;
 mod chunk;
 mod diagnostic;
+mod embed;
+mod endpoint;
 mod evaluators;
 mod file;
 mod full_text;
 mod gates;
+mod graph;
 mod limits;
+mod mode;
+mod models;
 mod name;
 mod node;
 mod parse;
@@ -29,18 +34,20 @@ mod statistics;
 mod syntax;
 mod system;
 mod tree;
+mod vector;
 mod view;
 
 #[cfg(test)]
 mod faults_test;
 
 pub use diagnostic::{Diagnostic, EvaluationErrors};
+pub use embed::EmbedConfig;
 pub use evaluators::CheckEvaluator;
 pub use file::{Evaluation, read};
 pub use gates::GateSpec;
 pub use limits::{Limits, PoolLimits};
 pub use queries::{FULL_TEXT_SEARCH, QuerySpec};
-pub use recipe::{Recipe, RecipeKind};
+pub use recipe::{BuiltRecipe, Recipe, RecipeKind};
 pub use schema::json_schema;
 pub use starter::starter;
 pub use system::SystemConfig;

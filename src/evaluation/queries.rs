@@ -1,20 +1,22 @@
 //! `queries`: how each recipe is asked.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use ragstage_stages::artifact::Json;
+use ragstage_stages::query::search::{FullTextSearch, KbArtifact, SearchMode};
 
 use super::check::did_you_mean;
 use super::diagnostic::Faults;
+use super::mode::{Modes, is_mode, mode_names};
 use super::name::{NAME, refuse_name};
-use super::recipe::Recipe;
+use super::recipe::{Recipe, RecipeKind};
 use super::shape::{Field, Need, Record, Shape, TEXT};
 use super::view::View;
 use ragstage_stages::nearest::nearest;
 
 /// The mode that ranks by BM25.
 pub const FULL_TEXT_SEARCH: &str = "full_text_search";
-
-/// The modes of recipes that are built here.
-const BUILT_MODES: &[&str] = &[FULL_TEXT_SEARCH];
 
 const DEFAULT_TOP_K: u32 = 10;
 
@@ -25,7 +27,8 @@ pub(super) static QUERY: Record = Record {
     fields: &[
         Field {
             name: "mode",
-            doc: "`full_text_search`; for a system under test any name, which it is given as it is.",
+            doc: "`full_text_search`, `vector_search`, `hybrid_search`, ...; for a system under test any name, which it is \
+                  given as it is.",
             shape: TEXT,
             need: Need::Required,
         },
@@ -48,6 +51,12 @@ pub(super) static QUERY: Record = Record {
             need: Need::Default("{}"),
         },
         Field {
+            name: "trace",
+            doc: "Whether what the mode does is kept, step by step, in the results' metadata.",
+            shape: Shape::Bool,
+            need: Need::Default("false"),
+        },
+        Field {
             name: "recipes",
             doc: "Names of the recipes that are asked in this way; all by default.",
             shape: Shape::List { of: &TEXT, least: 1 },
@@ -66,8 +75,12 @@ pub struct QuerySpec {
     pub mode: String,
     /// How many results are asked for.
     pub top_k: u32,
-    /// Options of the mode.
+    /// Options of the mode, as the file has them.
     pub options: Json,
+    /// The mode and its options, where a recipe that is built here is asked in this way.
+    pub search: Option<Arc<SearchMode>>,
+    /// Whether what the mode does is kept, step by step.
+    pub trace: bool,
     /// The recipes that are asked in this way; all when `None`.
     pub recipes: Option<Vec<String>>,
 }
@@ -119,18 +132,20 @@ pub(super) struct Queries {
 pub(super) fn default() -> Queries {
     let mode = FULL_TEXT_SEARCH.to_string();
     let options = Json::new();
-    let query = QuerySpec { name: mode.clone(), mode, top_k: DEFAULT_TOP_K, options, recipes: None };
+    let search = Some(Arc::new(SearchMode::FullText(FullTextSearch)));
+    let query =
+        QuerySpec { name: mode.clone(), mode, top_k: DEFAULT_TOP_K, options, search, trace: false, recipes: None };
     Queries { list: vec![query], incomplete: false }
 }
 
 /// The queries that a checked list stands for.
-pub(super) fn convert(view: &View<'_>, names: &RecipeNames<'_>, faults: &mut Faults) -> Queries {
+pub(super) fn convert(view: &View<'_>, names: &RecipeNames<'_>, modes: &Modes<'_>, faults: &mut Faults) -> Queries {
     let mut queries = Queries { list: Vec::new(), incomplete: !view.is_given() };
     let Some(items) = view.items() else { return queries };
     for item in items {
         let mode = item.get("mode");
         let name = item.get("name");
-        let Some(query) = convert_one(&item, names, &mut queries.incomplete, faults) else {
+        let Some(mut query) = convert_one(&item, names, &mut queries.incomplete, faults) else {
             queries.incomplete = true;
             continue;
         };
@@ -145,7 +160,11 @@ pub(super) fn convert(view: &View<'_>, names: &RecipeNames<'_>, faults: &mut Fau
             queries.incomplete = true;
             continue;
         }
-        check_mode(&query, &mode, names, faults);
+        if check_mode(&query, &mode, names, faults) {
+            let options = item.get("options");
+            query.search = modes.convert(&query.mode, &options, faults).map(Arc::new);
+            check_artifacts(&query, &mode, names, faults);
+        }
         queries.list.push(query);
     }
     queries
@@ -170,15 +189,22 @@ fn convert_one(
         mode,
         top_k: view.get("top_k").int().unwrap_or(DEFAULT_TOP_K),
         options: view.get("options").json().unwrap_or_default(),
+        search: None,
+        trace: view.get("trace").bool().unwrap_or(false),
         recipes: recipes.texts(),
     })
 }
 
-fn check_mode(query: &QuerySpec, mode: &View<'_>, names: &RecipeNames<'_>, faults: &mut Faults) {
-    let built = names.recipes.iter().find(|recipe| recipe.is_built() && query.asks(&recipe.name));
-    let Some(built) = built.filter(|_| !BUILT_MODES.contains(&query.mode.as_str())) else { return };
-    let known: Vec<String> = BUILT_MODES.iter().map(|mode| format!("`{mode}`")).collect();
-    let hint = match nearest(&query.mode, BUILT_MODES.iter().copied()) {
+/// Whether a recipe that is built here is asked in a mode that there is; reports one that there is not.
+fn check_mode(query: &QuerySpec, mode: &View<'_>, names: &RecipeNames<'_>, faults: &mut Faults) -> bool {
+    let Some(built) = names.recipes.iter().find(|recipe| recipe.is_built() && query.asks(&recipe.name)) else {
+        return false;
+    };
+    if is_mode(&query.mode) {
+        return true;
+    }
+    let known: Vec<String> = mode_names().map(|mode| format!("`{mode}`")).collect();
+    let hint = match nearest(&query.mode, mode_names()) {
         Some(near) => did_you_mean(near),
         None => "name the systems that have this mode with `recipes`".to_string(),
     };
@@ -188,6 +214,28 @@ fn check_mode(query: &QuerySpec, mode: &View<'_>, names: &RecipeNames<'_>, fault
         format!("the recipe `{}` has no mode `{}`, only {}", built.name, query.mode, known.join(", ")),
         hint,
     );
+    false
+}
+
+/// Reports the recipes that do not build what the mode reads.
+fn check_artifacts(query: &QuerySpec, mode: &View<'_>, names: &RecipeNames<'_>, faults: &mut Faults) {
+    let Some(search) = &query.search else { return };
+    let mut reads = BTreeSet::new();
+    search.reads(&mut reads);
+    for recipe in names.recipes.iter().filter(|recipe| query.asks(&recipe.name)) {
+        let RecipeKind::Built(built) = &recipe.kind else { continue };
+        let vectors = [KbArtifact::VectorIndex, KbArtifact::GraphVectorIndex];
+        let graph = [KbArtifact::Entities, KbArtifact::Relations, KbArtifact::Mentions, KbArtifact::GraphVectorIndex];
+        let missing = [
+            ("embed", built.embed.is_none() && vectors.iter().any(|artifact| reads.contains(artifact))),
+            ("graph", built.graph.is_none() && graph.iter().any(|artifact| reads.contains(artifact))),
+        ];
+        for (key, _) in missing.iter().filter(|(_, missing)| *missing) {
+            let message = format!("the recipe `{}` has no `{key}`, which `{}` reads", recipe.name, query.mode);
+            let hint = format!("add `{key}` to the recipe, or name the recipes that have it with `recipes`");
+            faults.add_hint(mode.start(), &mode.path, message, hint);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -196,14 +244,13 @@ mod tests {
 
     use ragstage_stages::query::Transport;
 
-    use super::super::recipe::RecipeKind;
+    use super::super::models::Models;
     use super::super::system::SystemConfig;
     use super::super::view::tests::checked;
     use super::*;
 
     fn recipes() -> Vec<Recipe> {
-        let built =
-            RecipeKind::Built { parse: Default::default(), chunk: Default::default(), full_text: Default::default() };
+        let built = RecipeKind::Built(Default::default());
         let transport = Transport::Command {
             command: vec!["x".into()],
             directory: PathBuf::from("."),
@@ -218,7 +265,9 @@ mod tests {
         let recipes = recipes();
         const LIST: Shape = Shape::List { of: &Shape::Record(&QUERY), least: 1 };
         let names = RecipeNames { recipes: &recipes, incomplete: false };
-        checked(text, &LIST, |view, faults| convert(view, &names, faults).list)
+        let models = Models { list: Vec::new(), incomplete: false };
+        let modes = Modes { models: &models, environment: &|_| None };
+        checked(text, &LIST, |view, faults| convert(view, &names, &modes, faults).list)
     }
 
     #[test]

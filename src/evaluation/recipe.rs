@@ -4,17 +4,23 @@ use std::path::Path;
 
 use ragstage_stages::build::chunk::ChunkOptions;
 use ragstage_stages::build::full_text::FullTextOptions;
+use ragstage_stages::build::graph::GraphOptions;
+use ragstage_stages::build::vector::VectorOptions;
 use ragstage_stages::materialize::ParseOptions;
 
 use super::chunk::CHUNK;
 use super::diagnostic::Faults;
+use super::embed::{EMBED, EmbedConfig};
 use super::full_text::FULL_TEXT;
+use super::graph::GRAPH;
+use super::models::Models;
 use super::name::NAME;
 use super::parse::PARSE;
 use super::shape::{Field, Need, Record, Shape, Together};
 use super::system::{SYSTEM, SystemConfig};
+use super::vector::VECTOR;
 use super::view::View;
-use super::{chunk, full_text, parse, system};
+use super::{chunk, embed, full_text, graph, parse, system, vector};
 
 /// The name of a recipe that is alone and has none of its own.
 const DEFAULT_NAME: &str = "default";
@@ -32,6 +38,23 @@ const FULL_TEXT_FIELD: Field = Field {
     need: Need::Optional,
 };
 
+const EMBED_FIELD: Field = Field {
+    name: "embed",
+    doc: "What turns texts into vectors; the modes that search vectors need it.",
+    shape: Shape::Tagged(&EMBED),
+    need: Need::Optional,
+};
+
+const VECTOR_FIELD: Field =
+    Field { name: "vector", doc: "How vectors are compared.", shape: Shape::Record(&VECTOR), need: Need::Optional };
+
+const GRAPH_FIELD: Field = Field {
+    name: "graph",
+    doc: "A graph of entities and relations; the modes that search it need it.",
+    shape: Shape::Record(&GRAPH),
+    need: Need::Optional,
+};
+
 const SYSTEM_FIELD: Field = Field {
     name: "system",
     doc: "A system of your own that is asked instead of a knowledge base built here.",
@@ -39,7 +62,8 @@ const SYSTEM_FIELD: Field = Field {
     need: Need::Optional,
 };
 
-const TOGETHER: &[Together] = &[Together::Excludes("system", &["parse", "chunk", "full_text"])];
+const TOGETHER: &[Together] =
+    &[Together::Excludes("system", &["parse", "chunk", "full_text", "embed", "vector", "graph"])];
 
 /// What `recipe` accepts: a recipe that is alone needs no name.
 pub(super) static RECIPE: Record = Record {
@@ -50,6 +74,9 @@ pub(super) static RECIPE: Record = Record {
         PARSE_FIELD,
         CHUNK_FIELD,
         FULL_TEXT_FIELD,
+        EMBED_FIELD,
+        VECTOR_FIELD,
+        GRAPH_FIELD,
         SYSTEM_FIELD,
     ],
     together: TOGETHER,
@@ -64,6 +91,9 @@ pub(super) static NAMED_RECIPE: Record = Record {
         PARSE_FIELD,
         CHUNK_FIELD,
         FULL_TEXT_FIELD,
+        EMBED_FIELD,
+        VECTOR_FIELD,
+        GRAPH_FIELD,
         SYSTEM_FIELD,
     ],
     together: TOGETHER,
@@ -78,18 +108,28 @@ pub struct Recipe {
     pub kind: RecipeKind,
 }
 
+/// How a knowledge base is built here.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct BuiltRecipe {
+    /// How documents become text.
+    pub parse: ParseOptions,
+    /// How pages are cut.
+    pub chunk: ChunkOptions,
+    /// How text is indexed and ranked.
+    pub full_text: FullTextOptions,
+    /// What turns texts into vectors.
+    pub embed: Option<EmbedConfig>,
+    /// How vectors are compared.
+    pub vector: VectorOptions,
+    /// Who finds entities and relations.
+    pub graph: Option<GraphOptions>,
+}
+
 /// What a recipe is.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RecipeKind {
     /// A knowledge base that we build.
-    Built {
-        /// How documents become text.
-        parse: ParseOptions,
-        /// How pages are cut.
-        chunk: ChunkOptions,
-        /// How text is indexed and ranked.
-        full_text: FullTextOptions,
-    },
+    Built(BuiltRecipe),
     /// Somebody's own system that we ask.
     System(SystemConfig),
 }
@@ -97,7 +137,7 @@ pub enum RecipeKind {
 impl Recipe {
     /// Whether the knowledge base is built by us.
     pub fn is_built(&self) -> bool {
-        matches!(self.kind, RecipeKind::Built { .. })
+        matches!(self.kind, RecipeKind::Built(_))
     }
 }
 
@@ -106,6 +146,7 @@ pub(super) fn convert(
     view: &View<'_>,
     base: &Path,
     environment: &dyn Fn(&str) -> Option<String>,
+    models: &Models,
     faults: &mut Faults,
 ) -> Recipe {
     let name = view.get("name").text().unwrap_or(DEFAULT_NAME).to_string();
@@ -113,11 +154,14 @@ pub(super) fn convert(
     let kind = if system.is_given() || view.is_faulty("system") {
         RecipeKind::System(system::convert(&system, base, environment, faults))
     } else {
-        RecipeKind::Built {
+        RecipeKind::Built(BuiltRecipe {
             parse: parse::convert(&view.get("parse")),
             chunk: chunk::convert(&view.get("chunk"), faults),
             full_text: full_text::convert(&view.get("full_text")),
-        }
+            embed: embed::convert(&view.get("embed"), environment, faults),
+            vector: vector::convert(&view.get("vector")),
+            graph: graph::convert(&view.get("graph"), models, faults),
+        })
     };
     Recipe { name, kind }
 }
@@ -128,16 +172,15 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<Recipe, Vec<String>> {
-        checked(text, &Shape::Record(&RECIPE), |view, faults| convert(view, Path::new(""), &|_| None, faults))
+        checked(text, &Shape::Record(&RECIPE), |view, faults| {
+            let models = Models { list: Vec::new(), incomplete: false };
+            convert(view, Path::new(""), &|_| None, &models, faults)
+        })
     }
 
     #[test]
     fn an_empty_recipe_has_every_default() {
-        let kind = RecipeKind::Built {
-            parse: ParseOptions::default(),
-            chunk: ChunkOptions::default(),
-            full_text: FullTextOptions::default(),
-        };
+        let kind = RecipeKind::Built(BuiltRecipe::default());
         assert_eq!(read("{}").unwrap(), Recipe { name: "default".to_string(), kind });
     }
 

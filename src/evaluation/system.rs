@@ -11,6 +11,13 @@ use super::secrets::{self, Substituted};
 use super::shape::{Field, Need, Record, Refusal, Shape, TEXT, TextRule, Together};
 use super::view::View;
 
+/// A URL of HTTP.
+pub(super) const URL: Shape = Shape::Text(&TextRule {
+    expected: "an http or https URL",
+    pattern: Some("^[hH][tT][tT][pP][sS]?://[^/?#@\\s]+[^@\\s]*"),
+    refuse: refuse_url,
+});
+
 /// What `system` accepts.
 pub(super) static SYSTEM: Record = Record {
     name: "system",
@@ -19,11 +26,7 @@ pub(super) static SYSTEM: Record = Record {
         Field {
             name: "http",
             doc: "URL that takes a `POST` of one JSON object per query.",
-            shape: Shape::Text(&TextRule {
-                expected: "an http or https URL",
-                pattern: Some("^[hH][tT][tT][pP][sS]?://[^/?#@\\s]+[^@\\s]*"),
-                refuse: refuse_url,
-            }),
+            shape: URL,
             need: Need::Optional,
         },
         Field {
@@ -125,7 +128,7 @@ pub(super) fn convert(
 const OF_THE_CONNECTION: [&str; 4] = ["Connection", "Content-Length", "Host", "Transfer-Encoding"];
 
 /// Header names are tokens of RFC 9110 section 5.6.2; values are visible characters and blanks.
-fn check_headers(view: &View<'_>, pairs: &[(String, String)], faults: &mut Faults) {
+pub(super) fn check_headers(view: &View<'_>, pairs: &[(String, String)], faults: &mut Faults) {
     let is_token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
     for entry in view.entries() {
         let path = join(&view.path, &entry.key);

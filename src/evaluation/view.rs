@@ -21,6 +21,16 @@ impl<'a> View<'a> {
         View { node: Some(node), path: String::new(), start: node.start }
     }
 
+    /// The element at `path` that `node` is.
+    pub(super) fn of(node: &'a Node, path: &str) -> Self {
+        View { node: (node.value != Value::Faulty).then_some(node), path: path.to_string(), start: node.start }
+    }
+
+    /// A copy of the node.
+    pub(super) fn copied(&self) -> Option<Node> {
+        self.node.cloned()
+    }
+
     /// Where the element is, or the one around it when it is absent.
     pub(super) fn start(&self) -> Position {
         self.start

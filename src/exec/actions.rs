@@ -8,18 +8,21 @@ use ragstage_cache::{Digest, StoreError};
 use ragstage_stages::aggregate::{Aggregate, BuildReport, ResponseTable, ScoreTable};
 use ragstage_stages::build::chunk::ChunkDocuments;
 use ragstage_stages::build::full_text::FullTextIndex;
+use ragstage_stages::build::graph::{BuildGraph, ExtractGraph};
+use ragstage_stages::build::vector::{BuildVectorIndex, Embed, EmbedInput};
 use ragstage_stages::contract::{Action, Artifact};
 use ragstage_stages::error::{InputError, Place};
 use ragstage_stages::materialize::Materialize;
 use ragstage_stages::prepare::{
     BenchmarkSpec, DocumentFile, PrepareBenchmark, SourceFile, SourceList, Sources as ListSources,
 };
+use ragstage_stages::query::search::KnowledgeBase;
 use ragstage_stages::query::{AnswerQuestions, ModeSpec, Retrieve};
 use ragstage_stages::score::ScoreResponses;
 
 use super::outcome::RunError;
 use super::sources::Sources;
-use crate::graph::{Node, NodeId, ResponseNodes, Spec};
+use crate::graph::{EmbedWhat, Node, NodeId, ResponseNodes, Spec};
 
 /// The outputs of the nodes that are done.
 pub trait NodeOutputs {
@@ -71,17 +74,37 @@ impl ActionSource {
             Spec::FullTextIndex { analyzer } => {
                 Box::new(FullTextIndex { chunks: of(input(0), "chunks")?, analyzer: analyzer.clone(), salt })
             }
-            Spec::FullTextSearch { unit, bm25, top_k } => Box::new(Retrieve {
-                mode: ModeSpec::FullText {
-                    chunks: of(input(1), "chunks")?,
-                    index: of(input(2), "full_text_index")?,
-                    bm25: *bm25,
+            Spec::Embed { what, embedder } => Box::new(Embed {
+                input: match what {
+                    EmbedWhat::Chunks => EmbedInput::Chunks(of(input(0), "chunks")?),
+                    EmbedWhat::Graph => {
+                        EmbedInput::Graph { entities: of(input(0), "entities")?, relations: of(input(0), "relations")? }
+                    }
                 },
-                queries: of(input(0), "queries")?,
-                unit: (**unit).clone(),
-                top_k: *top_k,
+                embedder: (**embedder).clone(),
                 salt,
             }),
+            Spec::VectorIndex { options } => {
+                Box::new(BuildVectorIndex { embeddings: of(input(0), "embeddings")?, options: *options, salt })
+            }
+            Spec::ExtractGraph { options } => {
+                Box::new(ExtractGraph { chunks: of(input(0), "chunks")?, options: (**options).clone(), salt })
+            }
+            Spec::BuildGraph => Box::new(BuildGraph { extracted: of(input(0), "extracted")?, salt }),
+            Spec::Search { unit, mode, artifacts, bm25, embedder, top_k, trace } => {
+                let artifacts = artifacts
+                    .iter()
+                    .map(|(artifact, id)| Ok((*artifact, of(*id, artifact.output())?)))
+                    .collect::<Result<_, RunError>>()?;
+                let kb = KnowledgeBase { artifacts, bm25: *bm25, embedder: embedder.as_deref().cloned() };
+                Box::new(Retrieve {
+                    mode: ModeSpec::Built { mode: mode.clone(), kb, trace: *trace },
+                    queries: of(input(0), "queries")?,
+                    unit: (**unit).clone(),
+                    top_k: *top_k,
+                    salt,
+                })
+            }
             Spec::System { unit, system, mode, options, top_k, watched: _ } => Box::new(Retrieve {
                 mode: ModeSpec::System {
                     system: (**system).clone(),

@@ -4,13 +4,15 @@ use std::any::TypeId;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use ragstage_cache::key::key_of;
 use ragstage_cache::rows::{Durability, RowSlot};
 use ragstage_cache::{Digest, Manifest, StoreError};
-use ragstage_stages::contract::{Call, ComputeRow, Context, Decoded, MakeValue, Pool, Row, RowBatch, RowOutcome};
+use ragstage_stages::contract::{
+    Call, ComputeGroup, ComputeRow, ComputeTogether, Context, Decoded, MakeValue, Meter, Row, RowBatch, RowOutcome,
+};
 use ragstage_stages::error::{InputError, Place, RowError, RowErrorKind, StageError, StageErrorKind};
 use ragstage_stages::step::{Stage, Step};
 use rayon::prelude::*;
@@ -128,7 +130,7 @@ impl<'a> ActionContext<'a> {
                 return Err(Halt::Interrupted);
             }
             let item = &batch.items[index];
-            let call = Call { timeout: Duration::MAX, attempt: 1 };
+            let call = Call { timeout: Duration::MAX, attempt: 1, meter: Meter::default() };
             match self.compute(item.label, index, &call, compute) {
                 Ok(row) => {
                     // Not flushed to the device: what a loss of power takes with it is computed again, for nothing.
@@ -186,6 +188,11 @@ impl Context for ActionContext<'_> {
         self.shared.decoded.value(digest, kind, make)
     }
 
+    fn blob_file(&self, digest: &Digest) -> Result<PathBuf, StageError> {
+        self.blob(digest)?;
+        Ok(self.shared.store.cas().path(digest))
+    }
+
     fn source(&self, digest: &Digest) -> Result<Option<Vec<u8>>, StageError> {
         let Some(path) = self.shared.sources.path(digest) else {
             return Ok(None);
@@ -202,6 +209,69 @@ impl Context for ActionContext<'_> {
     }
 
     fn rows(&self, batch: RowBatch<'_>, compute: &ComputeRow<'_>) -> Result<Vec<RowOutcome>, StageError> {
+        let found = self.look_up(&batch)?;
+        let computed = if found.missing.is_empty() {
+            Ok(Vec::new())
+        } else if batch.pool.calls() {
+            Calls::new(self, &found.slot, found.slot_key, batch.items, &found.missing, compute).run()
+        } else {
+            self.on_cpu(&found.slot, &batch, &found.missing, compute)
+        };
+        self.combine(&batch, found, computed)
+    }
+
+    fn rows_in_groups(
+        &self,
+        batch: RowBatch<'_>,
+        _size: usize,
+        compute: &ComputeGroup<'_>,
+    ) -> Result<Vec<RowOutcome>, StageError> {
+        self.rows(batch, &|index, call| {
+            let lost = || RowError::new(RowErrorKind::BadReply, "the row was not computed");
+            compute(&[index], call)?.pop().unwrap_or_else(|| Err(lost()))
+        })
+    }
+
+    fn rows_together(&self, batch: RowBatch<'_>, compute: &ComputeTogether<'_>) -> Result<Vec<RowOutcome>, StageError> {
+        let found = self.look_up(&batch)?;
+        let rows = if found.missing.is_empty() { Vec::new() } else { compute(&found.missing)? };
+        let mut rows = rows.into_iter();
+        let computed = found
+            .missing
+            .iter()
+            .map(|&index| {
+                let label = batch.items[index].label;
+                let lost = || RowError::new(RowErrorKind::BadReply, "the row was not computed");
+                match rows.next().unwrap_or_else(|| Err(lost())) {
+                    Ok(row) => {
+                        let row =
+                            found.slot.append(batch.items[index].key, row, Durability::Free).map_err(Halt::Store)?;
+                        self.row_done(label, 1, false);
+                        Ok(RowOutcome::Done(row))
+                    }
+                    Err(error) => {
+                        self.row_failed(label, &error);
+                        Ok(RowOutcome::Failed(error))
+                    }
+                }
+            })
+            .collect();
+        self.combine(&batch, found, computed)
+    }
+}
+
+/// What of a batch is there already.
+struct Found {
+    slot: Arc<RowSlot>,
+    slot_key: Digest,
+    outcomes: Vec<Option<RowOutcome>>,
+    /// Of each missing row, its position in `missing`.
+    first_of: HashMap<Digest, usize>,
+    missing: Vec<usize>,
+}
+
+impl ActionContext<'_> {
+    fn look_up(&self, batch: &RowBatch<'_>) -> Result<Found, StageError> {
         let store_error = |error| self.error(StageErrorKind::Store(error));
         let slot_key = key_of(batch.slot);
         self.slots.lock().unwrap_or_else(PoisonError::into_inner).push(slot_key);
@@ -224,20 +294,21 @@ impl Context for ActionContext<'_> {
             total: batch.items.len(),
             cached: outcomes.iter().filter(|outcome| outcome.is_some()).count(),
         });
-        if batch.pool == Pool::Queries && !self.ask && !missing.is_empty() {
+        if batch.pool.calls() && !self.ask && !missing.is_empty() {
             return Err(self.error(StageErrorKind::Unasked(missing.len())));
         }
-        let computed = if missing.is_empty() {
-            Ok(Vec::new())
-        } else {
-            match batch.pool {
-                Pool::Cpu => self.on_cpu(&slot, &batch, &missing, compute),
-                Pool::Queries => Calls::new(self, &slot, slot_key, batch.items, &missing, compute).run(),
-            }
-        };
+        Ok(Found { slot, slot_key, outcomes, first_of, missing })
+    }
+
+    fn combine(
+        &self,
+        batch: &RowBatch<'_>,
+        found: Found,
+        computed: Result<Vec<RowOutcome>, Halt>,
+    ) -> Result<Vec<RowOutcome>, StageError> {
         let computed = computed.map_err(|halt| match halt {
             Halt::Interrupted => self.error(StageErrorKind::Cancelled),
-            Halt::Store(error) => store_error(error),
+            Halt::Store(error) => self.error(StageErrorKind::Store(error)),
             Halt::Touched(path) => {
                 let message = "was written to while the system that it belongs to was being asked; replies from then on were \
                                not kept";
@@ -249,8 +320,8 @@ impl Context for ActionContext<'_> {
         batch
             .items
             .iter()
-            .zip(outcomes)
-            .map(|(item, found)| match (found, first_of.get(&item.key)) {
+            .zip(found.outcomes)
+            .map(|(item, known)| match (known, found.first_of.get(&item.key)) {
                 (Some(outcome), _) => Ok(outcome),
                 (None, Some(&position)) => Ok(computed[position].clone()),
                 (None, None) => Err(self.error(StageErrorKind::Cancelled)),

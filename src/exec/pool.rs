@@ -4,7 +4,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use ragstage_stages::contract::Call;
+use ragstage_stages::contract::{Call, Meter};
 use ragstage_stages::error::{RowError, RowErrorKind};
 
 use super::interrupt::Interrupt;
@@ -136,7 +136,7 @@ impl CallPool {
                 Ok(()) => {}
                 Err(error) => return Some(Err(RowError { attempts: attempt - 1, ..error })),
             }
-            let outcome = make(&Call { timeout: self.limits.timeout, attempt });
+            let outcome = make(&Call { timeout: self.limits.timeout, attempt, meter: Meter::default() });
             let error = match outcome {
                 Ok(value) => {
                     self.leave(None);

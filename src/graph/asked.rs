@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use ragstage_cache::Digest;
+use ragstage_cache::{Digest, Manifest, Walk};
 use ragstage_stages::aggregate::{EvaluatorInfo, PlannedQuery, QueryInfo};
-use ragstage_stages::artifact::Units;
+use ragstage_stages::artifact::{Json, Units};
 use ragstage_stages::error::{InputError, Place};
+use ragstage_stages::model::EmbedderSpec;
 use ragstage_stages::query::{AnswerOptions, SystemSpec};
 use ragstage_stages::score::{Evaluator, EvaluatorSpec, evaluator};
 
@@ -94,10 +95,24 @@ pub(super) fn evaluators(
 }
 
 /// A recipe's options for the report, without secrets, paths and URLs.
-pub(super) fn recipe_manifest(recipe: &Recipe, system: Option<&SystemSpec>) -> serde_json::Value {
+pub(super) fn recipe_manifest(
+    recipe: &Recipe,
+    system: Option<&SystemSpec>,
+    embedder: Option<&EmbedderSpec>,
+) -> serde_json::Value {
     match (&recipe.kind, system) {
-        (RecipeKind::Built { parse, chunk, full_text }, _) => {
-            serde_json::json!({"parse": parse, "chunk": chunk, "full_text": full_text})
+        (RecipeKind::Built(built), _) => {
+            let mut manifest =
+                serde_json::json!({"parse": built.parse, "chunk": built.chunk, "full_text": built.full_text});
+            let mut put = |key: &str, walk: &dyn Walk| manifest[key] = described(walk);
+            if let Some(embedder) = embedder {
+                put("embed", embedder);
+                put("vector", &built.vector);
+            }
+            if let Some(graph) = &built.graph {
+                put("graph", graph);
+            }
+            manifest
         }
         (RecipeKind::System(config), system) => {
             let files: Vec<(&String, String)> = system
@@ -107,4 +122,10 @@ pub(super) fn recipe_manifest(recipe: &Recipe, system: Option<&SystemSpec>) -> s
             serde_json::json!({"system": {"name": name, "version": config.version, "files": files}})
         }
     }
+}
+
+/// What is in the keys of `thing`, by dotted path.
+fn described(thing: &dyn Walk) -> serde_json::Value {
+    let leaves = Manifest::of(thing).leaves();
+    leaves.into_iter().map(|(path, value)| (path, serde_json::Value::from(value.to_string()))).collect::<Json>().into()
 }

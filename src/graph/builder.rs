@@ -6,17 +6,19 @@ use std::sync::Arc;
 use ragstage_stages::aggregate::{GateSpec, RecipeInfo};
 use ragstage_stages::artifact::{Unit, Units};
 use ragstage_stages::error::{InputError, Place};
+use ragstage_stages::model::EmbedderSpec;
 use ragstage_stages::prepare::BenchmarkSpec;
 use ragstage_stages::query::SystemSpec;
 use ragstage_stages::score::{Evaluator, EvaluatorSpec};
 use ragstage_stages::step::{Stage, Step};
 
 use super::asked::{answer_options, asks, evaluator_info, evaluators, planned, query_info, recipe_manifest};
+use super::embedder;
 use super::error::GraphError;
 use super::evaluation_nodes::EvaluationNodes;
 use super::node::{Graph, Node, NodeId, ResponseNodes, Scope, Spec};
 use super::unit_place::UnitPlace;
-use crate::evaluation::{Evaluation, QuerySpec, Recipe, RecipeKind, SystemConfig};
+use crate::evaluation::{BuiltRecipe, Evaluation, QuerySpec, Recipe, RecipeKind, SystemConfig};
 use crate::exec::Sources;
 
 /// Adds evaluations to a graph.
@@ -88,13 +90,27 @@ impl GraphBuilder<'_> {
                         continue;
                     }
                 },
-                RecipeKind::Built { .. } => None,
+                RecipeKind::Built(_) => None,
             };
-            recipes
-                .push(RecipeInfo { name: recipe.name.clone(), manifest: recipe_manifest(recipe, system.as_deref()) });
+            let embedder = match &recipe.kind {
+                RecipeKind::Built(BuiltRecipe { embed: Some(config), .. }) => {
+                    match embedder::embedder(config, self.sources) {
+                        Ok(embedder) => Some(Arc::new(embedder)),
+                        Err(found) => {
+                            errors.extend(found);
+                            continue;
+                        }
+                    }
+                }
+                _ => None,
+            };
+            recipes.push(RecipeInfo {
+                name: recipe.name.clone(),
+                manifest: recipe_manifest(recipe, system.as_deref(), embedder.as_deref()),
+            });
             for unit in &shared_units {
                 let at = UnitPlace { benchmark: &benchmark, unit, recipe, prepare };
-                self.unit(evaluation, &at, system.as_ref(), &evaluators, salt, &mut responses);
+                self.unit(evaluation, &at, system.as_ref(), embedder.as_ref(), &evaluators, salt, &mut responses);
             }
         }
         if !errors.is_empty() {
@@ -199,24 +215,24 @@ impl GraphBuilder<'_> {
         evaluation: &Evaluation,
         at: &UnitPlace<'_>,
         system: Option<&Arc<SystemSpec>>,
+        embedder: Option<&Arc<EmbedderSpec>>,
         evaluators: &[Arc<dyn Evaluator>],
         salt: &dyn Fn(Step) -> u64,
         responses: &mut Vec<ResponseNodes>,
     ) {
         let watched = Arc::new(match &at.recipe.kind {
             RecipeKind::System(config) => config.files.clone(),
-            RecipeKind::Built { .. } => Vec::new(),
+            RecipeKind::Built(_) => Vec::new(),
         });
         let built = match &at.recipe.kind {
-            RecipeKind::Built { parse, chunk, full_text } if self.until >= Stage::Materialize => {
-                let spec = Spec::Materialize { unit: at.unit.clone(), options: parse.clone() };
+            RecipeKind::Built(built) if self.until >= Stage::Materialize => {
+                let spec = Spec::Materialize { unit: at.unit.clone(), options: built.parse.clone() };
                 let pages = self.add(at, Step::Materialize, None, vec![at.prepare], spec, salt);
                 (self.until >= Stage::Build).then(|| {
-                    let spec = Spec::Chunk { options: chunk.clone() };
-                    let chunks = self.add(at, Step::Chunk, None, vec![pages], spec, salt);
-                    let spec = Spec::FullTextIndex { analyzer: full_text.analyzer.clone() };
-                    let index = self.add(at, Step::FullTextIndex, None, vec![chunks], spec, salt);
-                    (chunks, index, full_text.bm25)
+                    let mut needed = BTreeSet::new();
+                    let asked = evaluation.queries.iter().filter(|query| asks(query, at.recipe));
+                    asked.filter_map(|query| query.search.as_ref()).for_each(|mode| mode.reads(&mut needed));
+                    (built, self.knowledge_base(at, built, embedder, pages, &needed, salt))
                 })
             }
             _ => None,
@@ -228,8 +244,8 @@ impl GraphBuilder<'_> {
             if !asks(query, at.recipe) {
                 continue;
             }
-            let (inputs, spec) = match (system, built) {
-                (Some(system), _) => (
+            let (inputs, spec) = match (system, &built, &query.search) {
+                (Some(system), _, _) => (
                     vec![at.prepare],
                     Spec::System {
                         unit: at.unit.clone(),
@@ -240,11 +256,24 @@ impl GraphBuilder<'_> {
                         watched: watched.clone(),
                     },
                 ),
-                (None, Some((chunks, index, bm25))) => (
-                    vec![at.prepare, chunks, index],
-                    Spec::FullTextSearch { unit: at.unit.clone(), bm25, top_k: query.top_k },
-                ),
-                (None, None) => continue,
+                (None, Some((built, kb)), Some(mode)) => {
+                    let artifacts = kb.of(mode);
+                    let mut inputs: Vec<NodeId> = artifacts.values().copied().collect();
+                    inputs.sort();
+                    inputs.dedup();
+                    inputs.insert(0, at.prepare);
+                    let spec = Spec::Search {
+                        unit: at.unit.clone(),
+                        mode: mode.clone(),
+                        artifacts: Arc::new(artifacts),
+                        bm25: built.full_text.bm25,
+                        embedder: embedder.cloned(),
+                        top_k: query.top_k,
+                        trace: query.trace,
+                    };
+                    (inputs, spec)
+                }
+                _ => continue,
             };
             let retrieve = self.add(at, Step::Retrieve, Some(query), inputs, spec, salt);
             let answer = answer_options(evaluation, at.recipe).map(|options| {
@@ -294,7 +323,7 @@ impl GraphBuilder<'_> {
         (name, id)
     }
 
-    fn add(
+    pub(super) fn add(
         &mut self,
         at: &UnitPlace<'_>,
         step: Step,
@@ -308,6 +337,21 @@ impl GraphBuilder<'_> {
             None => format!("{step} {} {}", at.place(), at.recipe.name),
         };
         self.insert(Node { step, label, scope: at.scope(query), inputs, spec, salt: salt(step) })
+    }
+
+    /// A node of a knowledge base; `part` tells it from another of the same step.
+    pub(super) fn add_part(
+        &mut self,
+        at: &UnitPlace<'_>,
+        step: Step,
+        part: Option<&str>,
+        inputs: Vec<NodeId>,
+        spec: Spec,
+        salt: &dyn Fn(Step) -> u64,
+    ) -> NodeId {
+        let part = part.map(|part| format!(" {part}")).unwrap_or_default();
+        let label = format!("{step} {} {}{part}", at.place(), at.recipe.name);
+        self.insert(Node { step, label, scope: at.scope(None), inputs, spec, salt: salt(step) })
     }
 }
 

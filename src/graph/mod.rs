@@ -5,8 +5,10 @@
 
 mod asked;
 mod builder;
+mod embedder;
 mod error;
 mod evaluation_nodes;
+mod knowledge_base;
 mod node;
 mod render;
 mod unit_place;
@@ -14,5 +16,5 @@ mod unit_place;
 pub use builder::GraphBuilder;
 pub use error::GraphError;
 pub use evaluation_nodes::EvaluationNodes;
-pub use node::{Graph, Node, NodeId, ResponseNodes, Scope, Spec};
+pub use node::{EmbedWhat, Graph, Node, NodeId, ResponseNodes, Scope, Spec};
 pub use render::{GraphFormat, render};

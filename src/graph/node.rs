@@ -1,6 +1,6 @@
 //! A node: one action before the digests of its inputs are known.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -10,8 +10,12 @@ use ragstage_stages::aggregate::{EvaluatorInfo, GateSpec, PlannedQuery, QueryInf
 use ragstage_stages::artifact::Unit;
 use ragstage_stages::build::chunk::ChunkOptions;
 use ragstage_stages::build::full_text::{AnalyzerOptions, Bm25Options};
+use ragstage_stages::build::graph::GraphOptions;
+use ragstage_stages::build::vector::VectorOptions;
 use ragstage_stages::materialize::ParseOptions;
+use ragstage_stages::model::EmbedderSpec;
 use ragstage_stages::prepare::BenchmarkSpec;
+use ragstage_stages::query::search::{KbArtifact, KnowledgeBase, SearchMode};
 use ragstage_stages::query::{AnswerOptions, SystemSpec};
 use ragstage_stages::score::Evaluator;
 use ragstage_stages::step::Step;
@@ -64,6 +68,15 @@ pub struct ResponseNodes {
     pub scores: Vec<(String, NodeId)>,
 }
 
+/// What a node embeds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EmbedWhat {
+    /// Chunks.
+    Chunks,
+    /// Entities and relations.
+    Graph,
+}
+
 /// The parameters of a node, by step.
 #[derive(Clone)]
 pub enum Spec {
@@ -94,14 +107,41 @@ pub enum Spec {
         /// Analyzer options.
         analyzer: AnalyzerOptions,
     },
-    /// Full-text search. Inputs: prepare, chunk, index.
-    FullTextSearch {
+    /// A unit's chunks, or its graph, as vectors. Input: chunk or build_graph.
+    Embed {
+        /// What is embedded.
+        what: EmbedWhat,
+        /// The embedder.
+        embedder: Arc<EmbedderSpec>,
+    },
+    /// Vectors that can be searched. Input: embed.
+    VectorIndex {
+        /// How they are compared.
+        options: VectorOptions,
+    },
+    /// What chunks say of entities and relations. Input: chunk.
+    ExtractGraph {
+        /// How.
+        options: Arc<GraphOptions>,
+    },
+    /// A unit's graph. Input: extract_graph.
+    BuildGraph,
+    /// A mode asks a knowledge base. Inputs: prepare and the nodes of `artifacts`.
+    Search {
         /// The unit.
         unit: Arc<Unit>,
-        /// Ranking.
+        /// The mode.
+        mode: Arc<SearchMode>,
+        /// Who makes each artifact that it reads.
+        artifacts: Arc<BTreeMap<KbArtifact, NodeId>>,
+        /// How full-text matches are ranked.
         bm25: Bm25Options,
+        /// What embeds queries.
+        embedder: Option<Arc<EmbedderSpec>>,
         /// Most results per case.
         top_k: u32,
+        /// Whether what the mode does is kept.
+        trace: bool,
     },
     /// A system under test is asked. Input: prepare.
     System {
@@ -268,10 +308,22 @@ fn identity(node: &Node) -> Digest {
         }
         Spec::Chunk { options } => options.walk(v),
         Spec::FullTextIndex { analyzer } => analyzer.walk(v),
-        Spec::FullTextSearch { unit, bm25, top_k } => {
+        Spec::Embed { what, embedder } => {
+            v.text("what", &format!("{what:?}"));
+            embedder.walk(v);
+        }
+        Spec::VectorIndex { options } => options.walk(v),
+        Spec::ExtractGraph { options } => options.walk(v),
+        Spec::BuildGraph => {}
+        Spec::Search { unit, mode, artifacts, bm25, embedder, top_k, trace } => {
             v.text("unit", &unit.unit_id);
-            bm25.walk(v);
+            for (artifact, id) in artifacts.iter() {
+                v.uint(&format!("{artifact:?}"), id.0 as u64);
+            }
+            let kb = KnowledgeBase { artifacts: BTreeMap::new(), bm25: *bm25, embedder: embedder.as_deref().cloned() };
+            mode.walk("mode", &kb, v);
             v.uint("top_k", u64::from(*top_k));
+            v.bool("trace", *trace);
         }
         Spec::System { unit, system, mode, options, top_k, watched: _ } => {
             v.text("unit", &unit.unit_id);

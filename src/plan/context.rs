@@ -1,11 +1,14 @@
 //! What a planned action is lent: blobs, until it asks for rows.
 
 use std::any::TypeId;
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use ragstage_cache::Digest;
 use ragstage_cache::key::key_of;
-use ragstage_stages::contract::{ComputeRow, Context, Decoded, MakeValue, Pool, RowBatch, RowOutcome};
+use ragstage_stages::contract::{
+    ComputeGroup, ComputeRow, ComputeTogether, Context, Decoded, MakeValue, RowBatch, RowOutcome,
+};
 use ragstage_stages::error::{StageError, StageErrorKind};
 use ragstage_stages::step::Step;
 
@@ -49,11 +52,34 @@ impl Context for PlanContext<'_> {
         self.shared.decoded.value(digest, kind, make)
     }
 
+    fn blob_file(&self, _: &Digest) -> Result<PathBuf, StageError> {
+        Err(StageError { step: self.step, kind: StageErrorKind::Cancelled })
+    }
+
     fn source(&self, digest: &Digest) -> Result<Option<Vec<u8>>, StageError> {
         Ok(self.shared.sources.path(digest).and_then(|path| std::fs::read(path).ok()))
     }
 
     fn rows(&self, batch: RowBatch<'_>, _: &ComputeRow<'_>) -> Result<Vec<RowOutcome>, StageError> {
+        self.count(&batch)
+    }
+
+    fn rows_in_groups(
+        &self,
+        batch: RowBatch<'_>,
+        _: usize,
+        _: &ComputeGroup<'_>,
+    ) -> Result<Vec<RowOutcome>, StageError> {
+        self.count(&batch)
+    }
+
+    fn rows_together(&self, batch: RowBatch<'_>, _: &ComputeTogether<'_>) -> Result<Vec<RowOutcome>, StageError> {
+        self.count(&batch)
+    }
+}
+
+impl PlanContext<'_> {
+    fn count(&self, batch: &RowBatch<'_>) -> Result<Vec<RowOutcome>, StageError> {
         let slot = key_of(batch.slot);
         let peek = |keys: &[Digest]| {
             self.shared.store.rows().peek(&slot, keys).map_err(|error| StageError::store(self.step, error))
@@ -68,11 +94,8 @@ impl Context for PlanContext<'_> {
         keys.sort();
         keys.dedup();
         let found = peek(&keys)?;
-        let rows = RowsToCome {
-            total,
-            missing: (keys.len() - found.min(keys.len())) as u64,
-            calls: batch.pool == Pool::Queries,
-        };
+        let rows =
+            RowsToCome { total, missing: (keys.len() - found.min(keys.len())) as u64, calls: batch.pool.calls() };
         *self.rows.lock().unwrap_or_else(PoisonError::into_inner) = Some(rows);
         Err(StageError { step: self.step, kind: StageErrorKind::Cancelled })
     }

@@ -176,7 +176,7 @@ impl Planner<'_> {
         let input = |node: &Node| node.inputs.first().copied();
         match (&node.spec, input(node)) {
             (
-                Spec::FullTextSearch { unit, .. }
+                Spec::Search { unit, .. }
                 | Spec::System { unit, .. }
                 | Spec::Answer { unit, .. }
                 | Spec::Score { unit, .. },
@@ -232,7 +232,7 @@ impl Planner<'_> {
 fn most_rows(node: &Node) -> Option<RowsToCome> {
     let (total, calls) = match &node.spec {
         Spec::Materialize { unit, .. } => (unit.documents, false),
-        Spec::FullTextSearch { unit, .. } | Spec::Answer { unit, .. } | Spec::Score { unit, .. } => (unit.cases, false),
+        Spec::Search { unit, .. } | Spec::Answer { unit, .. } | Spec::Score { unit, .. } => (unit.cases, false),
         Spec::System { unit, .. } => (unit.cases, true),
         _ => return None,
     };

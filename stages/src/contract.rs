@@ -5,10 +5,12 @@
 //! tried and where bytes are stored is the context's business.
 
 use std::any::{Any, TypeId};
-use std::sync::Arc;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use ragstage_cache::{Digest, KeyVisitor, Walk};
+use serde::{Deserialize, Serialize};
 
 use crate::error::{DecodeError, RowError, StageError, StageErrorKind};
 use crate::step::Step;
@@ -90,12 +92,104 @@ pub struct RowItem<'a> {
 }
 
 /// Where the rows of a batch are computed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Pool {
     /// On the CPU: all cores, no retry.
     Cpu,
     /// Calls of the system under test: paid, limited, retried.
     Queries,
+    /// Calls of an embedding endpoint.
+    Embeddings,
+    /// Calls of a reranking endpoint.
+    Rerank,
+    /// Calls of a chat model.
+    Llm,
+}
+
+impl Pool {
+    /// The pools whose rows are calls of somebody else.
+    pub const CALLS: [Pool; 4] = [Pool::Queries, Pool::Embeddings, Pool::Rerank, Pool::Llm];
+
+    /// The name under `limits` in an evaluation file and in events.
+    pub fn name(self) -> &'static str {
+        match self {
+            Pool::Cpu => "cpu",
+            Pool::Queries => "queries",
+            Pool::Embeddings => "embeddings",
+            Pool::Rerank => "rerank",
+            Pool::Llm => "llm",
+        }
+    }
+
+    /// Whether a row is a call of somebody else: paid, limited, retried, and on the device before anybody sees it.
+    pub fn calls(self) -> bool {
+        self != Pool::Cpu
+    }
+}
+
+/// What calls cost: tokens in both directions, and money.
+///
+/// Money is a whole number of billionths of a US dollar, so that sums do not depend on their order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Spend {
+    /// Tokens read and written.
+    pub tokens: u64,
+    /// Billionths of a US dollar.
+    pub nano_usd: u64,
+}
+
+impl Spend {
+    /// Both together.
+    pub fn plus(self, other: Spend) -> Spend {
+        Spend {
+            tokens: self.tokens.saturating_add(other.tokens),
+            nano_usd: self.nano_usd.saturating_add(other.nano_usd),
+        }
+    }
+
+    /// US dollars.
+    pub fn usd(self) -> f64 {
+        self.nano_usd as f64 / 1e9
+    }
+}
+
+/// Counts what one call spent, whether or not a row came of it.
+#[derive(Debug, Clone, Default)]
+pub struct Meter(Arc<Mutex<Spend>>);
+
+impl Meter {
+    /// Adds what a reply cost.
+    pub fn add(&self, spend: Spend) {
+        let mut sum = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *sum = sum.plus(spend);
+    }
+
+    /// What was added so far.
+    pub fn total(&self) -> Spend {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What the rows of a batch cost.
+pub trait Cost: Sync {
+    /// The most that computing item `item` may cost: what a budget must still hold for the call to begin.
+    fn estimate(&self, item: usize) -> Spend;
+
+    /// What a kept row has cost.
+    fn of(&self, row: &Row) -> Spend;
+}
+
+/// Rows that cost nothing.
+pub struct Free;
+
+impl Cost for Free {
+    fn estimate(&self, _: usize) -> Spend {
+        Spend::default()
+    }
+
+    fn of(&self, _: &Row) -> Spend {
+        Spend::default()
+    }
 }
 
 /// Items that share a slot.
@@ -106,6 +200,8 @@ pub struct RowBatch<'a> {
     pub pool: Pool,
     /// The items, in artifact order.
     pub items: &'a [RowItem<'a>],
+    /// What they cost; [`Free`] where nothing is known of it.
+    pub cost: &'a dyn Cost,
 }
 
 /// How a row came out.
@@ -118,16 +214,25 @@ pub enum RowOutcome {
 }
 
 /// What a call may take, given by the pool it runs in.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Call {
     /// How long the call may take.
     pub timeout: Duration,
     /// Which attempt this is, from 1.
     pub attempt: u32,
+    /// Where to say what was spent.
+    pub meter: Meter,
 }
 
 /// Computes item `index` of a batch.
 pub type ComputeRow<'a> = dyn Fn(usize, &Call) -> Result<Row, RowError> + Sync + 'a;
+
+/// Computes several items of a batch in one call: a row or an error for each, in the order of `indexes`, or one error for
+/// all of them.
+pub type ComputeGroup<'a> = dyn Fn(&[usize], &Call) -> Result<Vec<Result<Row, RowError>>, RowError> + Sync + 'a;
+
+/// Computes all the missing items of a batch at once: a row or an error for each, in the order of `indexes`.
+pub type ComputeTogether<'a> = dyn Fn(&[usize]) -> Result<Vec<Result<Row, RowError>>, StageError> + 'a;
 
 /// A value made of an artifact, of any type.
 pub type Decoded = Arc<dyn Any + Send + Sync>;
@@ -150,6 +255,12 @@ pub trait Context: Sync {
     /// Those of `make`.
     fn value(&self, digest: &Digest, kind: TypeId, make: &MakeValue<'_>) -> Result<Decoded, StageError>;
 
+    /// The file of a blob, verified: for artifacts that are mapped into memory rather than read. It must not be written to.
+    ///
+    /// # Errors
+    /// As [`Context::blob`].
+    fn blob_file(&self, digest: &Digest) -> Result<PathBuf, StageError>;
+
     /// The bytes of a file of the benchmark, by digest; `None` when no source file has that digest (any more).
     ///
     /// # Errors
@@ -161,6 +272,25 @@ pub trait Context: Sync {
     /// # Errors
     /// When the store fails, the run is interrupted, or the provider cannot be used at all.
     fn rows(&self, batch: RowBatch<'_>, compute: &ComputeRow<'_>) -> Result<Vec<RowOutcome>, StageError>;
+
+    /// As [`Context::rows`], where one call computes up to `size` rows.
+    ///
+    /// # Errors
+    /// As [`Context::rows`].
+    fn rows_in_groups(
+        &self,
+        batch: RowBatch<'_>,
+        size: usize,
+        compute: &ComputeGroup<'_>,
+    ) -> Result<Vec<RowOutcome>, StageError>;
+
+    /// As [`Context::rows`], where all missing rows are computed at once, on the action's own thread, by code that may ask
+    /// this context for further rows: what a case needs of models is computed before the case itself. The batch's pool is
+    /// [`Pool::Cpu`]: what is paid for is in the rows that were asked for on the way.
+    ///
+    /// # Errors
+    /// As [`Context::rows`], and those of `compute`.
+    fn rows_together(&self, batch: RowBatch<'_>, compute: &ComputeTogether<'_>) -> Result<Vec<RowOutcome>, StageError>;
 }
 
 /// An artifact type: how it is written and read.

@@ -12,6 +12,7 @@ pub mod build;
 pub mod contract;
 pub mod error;
 pub mod materialize;
+pub mod model;
 pub mod nearest;
 pub mod prepare;
 pub mod python;

@@ -61,6 +61,16 @@ pub enum Step {
     Chunk,
     /// A unit's full-text index.
     FullTextIndex,
+    /// A unit's chunks, or the entities and relations of its graph, as vectors.
+    Embed,
+    /// A unit's vectors, ready to be searched.
+    VectorIndex,
+    /// What each of a unit's chunks says of entities and relations.
+    ExtractGraph,
+    /// A unit's entities and relations, merged.
+    BuildGraph,
+    /// A unit's documents in a system under test.
+    Ingest,
     /// A unit's results in one query mode.
     Retrieve,
     /// A unit's answers in one query mode.
@@ -75,12 +85,17 @@ pub enum Step {
 
 impl Step {
     /// All steps in pipeline order.
-    pub const ALL: [Step; 10] = [
+    pub const ALL: [Step; 15] = [
         Step::Sources,
         Step::Prepare,
         Step::Materialize,
         Step::Chunk,
         Step::FullTextIndex,
+        Step::Embed,
+        Step::VectorIndex,
+        Step::ExtractGraph,
+        Step::BuildGraph,
+        Step::Ingest,
         Step::Retrieve,
         Step::Answer,
         Step::Score,
@@ -93,7 +108,13 @@ impl Step {
         match self {
             Step::Sources | Step::Prepare => Stage::Prepare,
             Step::Materialize => Stage::Materialize,
-            Step::Chunk | Step::FullTextIndex => Stage::Build,
+            Step::Chunk
+            | Step::FullTextIndex
+            | Step::Embed
+            | Step::VectorIndex
+            | Step::ExtractGraph
+            | Step::BuildGraph
+            | Step::Ingest => Stage::Build,
             Step::Retrieve | Step::Answer => Stage::Query,
             Step::Score => Stage::Score,
             Step::Aggregate | Step::Report => Stage::Aggregate,
@@ -108,6 +129,11 @@ impl Step {
             Step::Materialize => "materialize",
             Step::Chunk => "chunk",
             Step::FullTextIndex => "full_text_index",
+            Step::Embed => "embed",
+            Step::VectorIndex => "vector_index",
+            Step::ExtractGraph => "extract_graph",
+            Step::BuildGraph => "build_graph",
+            Step::Ingest => "ingest",
             Step::Retrieve => "retrieve",
             Step::Answer => "answer",
             Step::Score => "score",
@@ -126,6 +152,11 @@ impl Step {
             Step::Materialize => 1,
             Step::Chunk => 1,
             Step::FullTextIndex => 1,
+            Step::Embed => 1,
+            Step::VectorIndex => 1,
+            Step::ExtractGraph => 1,
+            Step::BuildGraph => 1,
+            Step::Ingest => 1,
             Step::Retrieve => 1,
             Step::Answer => 1,
             Step::Score => 1,

@@ -242,7 +242,7 @@ fn answers() -> impl Strategy<Value = Answers> {
 
 fn observations() -> impl Strategy<Value = Observations> {
     let observation = (text(), option::of(float()), any::<u32>())
-        .prop_map(|(case_id, latency_ms, attempts)| Observation { case_id, latency_ms, attempts });
+        .prop_map(|(case_id, latency_ms, attempts)| Observation { case_id, latency_ms, attempts, usage: Vec::new() });
     vec(observation, 0..5).prop_map(|rows| Observations { rows })
 }
 

@@ -4,12 +4,15 @@ mod harbour;
 mod memory;
 mod query_systems;
 
+use std::sync::Arc;
+
 use ragstage_cache::Digest;
 use ragstage_cache::key::key_of;
 use ragstage_stages::artifact::{Answers, Chunks, Observations, Results};
 use ragstage_stages::build::full_text::{AnalyzerOptions, Bm25Options, FullTextIndex, StopWords};
 use ragstage_stages::contract::Action;
 use ragstage_stages::error::StageErrorKind;
+use ragstage_stages::query::search::{FullTextSearch, KbArtifact, KnowledgeBase, SearchMode};
 use ragstage_stages::query::{AnswerOptions, AnswerQuestions, ExtractiveOptions, ModeSpec, Retrieve};
 
 use harbour::{chunks, queries, run};
@@ -22,7 +25,20 @@ fn full_text(memory: &MemoryContext, chunks: &Chunks) -> ModeSpec {
     let chunks = memory.put(chunks);
     let (outputs, failed) = run(memory, &FullTextIndex { chunks, analyzer: AnalyzerOptions::default(), salt: 0 });
     assert_eq!(failed, 0);
-    ModeSpec::FullText { index: outputs["full_text_index"], chunks, bm25: Bm25Options::default() }
+    bm25_mode(outputs["full_text_index"], chunks, Bm25Options::default())
+}
+
+/// Full-text search in an index of chunks.
+fn bm25_mode(index: Digest, chunks: Digest, bm25: Bm25Options) -> ModeSpec {
+    let artifacts = [(KbArtifact::FullTextIndex, index), (KbArtifact::Chunks, chunks)].into_iter().collect();
+    let kb = KnowledgeBase { artifacts, bm25, embedder: None };
+    ModeSpec::Built { mode: Arc::new(SearchMode::FullText(FullTextSearch)), kb, trace: false }
+}
+
+/// The index and the chunks that a mode reads.
+fn read_by(mode: &ModeSpec) -> (Digest, Digest) {
+    let ModeSpec::Built { kb, .. } = mode else { panic!("built") };
+    (kb.artifacts[&KbArtifact::FullTextIndex], kb.artifacts[&KbArtifact::Chunks])
 }
 
 fn retrieve(memory: &MemoryContext, mode: ModeSpec, cases: &[(&str, &str)]) -> Retrieve {
@@ -99,7 +115,7 @@ fn retrieval_keys_hold_what_the_mode_reads_and_nothing_else() {
     let memory = MemoryContext::default();
     let base = retrieve(&memory, full_text(&memory, &chunks()), &CASES);
     let key = key_of(&base);
-    let ModeSpec::FullText { index, chunks, .. } = base.mode else { panic!("full text") };
+    let (index, chunks) = read_by(&base.mode);
 
     let mut same = base.clone();
     same.queries = Digest::of(b"the same queries with other categories");
@@ -108,8 +124,8 @@ fn retrieval_keys_hold_what_the_mode_reads_and_nothing_else() {
     same.unit.unit_id = "renamed".to_string();
     assert_eq!(key_of(&same), key);
 
-    let other_bm25 = ModeSpec::FullText { index, chunks, bm25: Bm25Options { k1: 1.2, b: 0.75 } };
-    let other_index = ModeSpec::FullText { index: Digest::of(b"i"), chunks, bm25: Bm25Options::default() };
+    let other_bm25 = bm25_mode(index, chunks, Bm25Options { k1: 1.2, b: 0.75 });
+    let other_index = bm25_mode(Digest::of(b"i"), chunks, Bm25Options::default());
     let others = [
         Retrieve { top_k: 3, ..base.clone() },
         Retrieve { salt: 1, ..base.clone() },
@@ -135,10 +151,10 @@ fn index_keys_hold_chunks_and_analyzer() {
 #[test]
 fn an_index_of_other_chunks_is_refused() {
     let memory = MemoryContext::default();
-    let ModeSpec::FullText { index, bm25, .. } = full_text(&memory, &chunks()) else { panic!("full text") };
+    let (index, _) = read_by(&full_text(&memory, &chunks()));
     let chunks = memory.put(&Chunks { rows: chunks().rows[..2].to_vec() });
     let error =
-        retrieve(&memory, ModeSpec::FullText { index, chunks, bm25 }, &CASES).run(&memory).expect_err("refused");
+        retrieve(&memory, bm25_mode(index, chunks, Bm25Options::default()), &CASES).run(&memory).expect_err("refused");
     assert!(
         matches!(&error.kind, StageErrorKind::Artifact { why, .. } if why == "indexes 3 chunks, expected 2"),
         "{error}"

@@ -1,5 +1,7 @@
 //! Every action of the pipeline, in its order, over one small benchmark: the bytes it makes are the recorded ones.
 
+use std::sync::Arc;
+
 use ragstage_cache::Digest;
 use ragstage_cache::key::key_of;
 use ragstage_stages::aggregate::{
@@ -11,6 +13,7 @@ use ragstage_stages::build::chunk::{ChunkDocuments, ChunkOptions, Splitter, Toke
 use ragstage_stages::build::full_text::{AnalyzerOptions, Bm25Options, FullTextIndex, StopWords};
 use ragstage_stages::contract::Action;
 use ragstage_stages::materialize::{Materialize, ParseOptions};
+use ragstage_stages::query::search::{FullTextSearch, KbArtifact, KnowledgeBase, SearchMode};
 use ragstage_stages::query::{AnswerOptions, AnswerQuestions, ExtractiveOptions, ModeSpec, Retrieve};
 use ragstage_stages::score::{Evaluator, EvaluatorSpec, ScoreResponses, evaluator};
 use ragstage_stages::step::Step;
@@ -132,7 +135,10 @@ fn build(
     let chunks = chunk.ran.digest("chunks");
     let index = Done::run(memory, FullTextIndex { chunks, analyzer: recipe.analyzer.clone(), salt: 0 });
     records.take(place, &index);
-    ModeSpec::FullText { index: index.ran.digest("full_text_index"), chunks, bm25: recipe.bm25 }
+    let index = index.ran.digest("full_text_index");
+    let artifacts = [(KbArtifact::Chunks, chunks), (KbArtifact::FullTextIndex, index)].into_iter().collect();
+    let kb = KnowledgeBase { artifacts, bm25: recipe.bm25, embedder: None };
+    ModeSpec::Built { mode: Arc::new(SearchMode::FullText(FullTextSearch)), kb, trace: false }
 }
 
 /// From questions to scores.
@@ -198,6 +204,7 @@ fn observations(memory: &MemoryContext, results: &Digest, first: f64) -> Digest 
         case_id: row.case_id.clone(),
         latency_ms: Some(first * (i + 1) as f64),
         attempts: 1,
+        ..Observation::default()
     });
     memory.put(&Observations { rows: observed.collect() })
 }

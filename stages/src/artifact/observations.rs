@@ -3,8 +3,10 @@
 use ragstage_cache::table::{TableReader, TableWriter};
 use serde::{Deserialize, Serialize};
 
+use super::json::{from_json, to_json};
 use crate::contract::Artifact;
 use crate::error::DecodeError;
+use crate::model::ModelUsage;
 
 /// What was observed of one row; also (as JSON, without `case_id`) the observation that the row cache keeps.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -16,6 +18,9 @@ pub struct Observation {
     pub latency_ms: Option<f64>,
     /// How many attempts it took.
     pub attempts: u32,
+    /// What models took, one entry per model.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub usage: Vec<ModelUsage>,
 }
 
 /// The table of observations, in case order; a failed row has no latency.
@@ -34,6 +39,11 @@ impl Artifact for Observations {
         table.text("case_id", self.rows.iter().map(|row| row.case_id.as_str()));
         table.opt_float("latency_ms", self.rows.iter().map(|row| row.latency_ms));
         table.int("attempts", self.rows.iter().map(|row| i64::from(row.attempts)));
+        // Only where a model was asked: tables of others keep their bytes.
+        if self.rows.iter().any(|row| !row.usage.is_empty()) {
+            let usage = self.rows.iter().map(|row| to_json(&row.usage)).collect::<Result<Vec<_>, _>>()?;
+            table.text("usage", usage.iter().map(String::as_str));
+        }
         Ok(table.finish()?)
     }
 
@@ -41,12 +51,19 @@ impl Artifact for Observations {
         let table = TableReader::open(bytes, NAME, VERSION)?;
         let latencies = table.opt_float("latency_ms")?;
         let attempts = table.number("attempts")?;
+        let usage = if table.has("usage") { Some(table.text("usage")?) } else { None };
         let rows = table
             .text("case_id")?
             .into_iter()
             .enumerate()
-            .map(|(i, case_id)| Observation { case_id, latency_ms: latencies[i], attempts: attempts[i] })
-            .collect();
+            .map(|(i, case_id)| {
+                let usage = match &usage {
+                    Some(texts) => from_json(&texts[i])?,
+                    None => Vec::new(),
+                };
+                Ok(Observation { case_id, latency_ms: latencies[i], attempts: attempts[i], usage })
+            })
+            .collect::<Result<_, DecodeError>>()?;
         Ok(Observations { rows })
     }
 }

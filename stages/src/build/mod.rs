@@ -2,3 +2,5 @@
 
 pub mod chunk;
 pub mod full_text;
+pub mod graph;
+pub mod vector;

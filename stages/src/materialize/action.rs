@@ -11,7 +11,7 @@ use super::options::ParseOptions;
 use super::parser::{ParsedText, Parser, ParserTable};
 use crate::artifact::{Document, Documents, Page, ParsedDocument, ParsedDocuments, Unit};
 use crate::contract::{
-    Action, Artifact, Context, Output, Pool, Produced, Row, RowBatch, RowItem, RowOutcome, begin_key, decoded,
+    Action, Artifact, Context, Free, Output, Pool, Produced, Row, RowBatch, RowItem, RowOutcome, begin_key, decoded,
 };
 use crate::error::{RowError, RowErrorKind, StageError, StageErrorKind};
 use crate::step::Step;
@@ -90,7 +90,7 @@ impl Action for Materialize {
             rows.push(row);
         }
 
-        let batch = RowBatch { slot: &Slot(self), pool: Pool::Cpu, items: &items };
+        let batch = RowBatch { slot: &Slot(self), pool: Pool::Cpu, items: &items, cost: &Free };
         let outcomes = context.rows(batch, &|row, _call| match firsts.get(row) {
             Some(document) => self.parse(document, context),
             None => Err(RowError::new(RowErrorKind::Document, format!("no row {row} was asked for"))),

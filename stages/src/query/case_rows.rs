@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::artifact::{Observation, Queries, Query, Unit};
-use crate::contract::{Call, Context, Pool, Row, RowBatch, RowItem, RowOutcome};
+use crate::contract::{Call, Context, Free, Pool, Row, RowBatch, RowItem, RowOutcome};
 use crate::error::{RowError, RowErrorKind, StageError, StageErrorKind};
 use crate::step::Step;
 
@@ -47,27 +47,59 @@ pub(super) fn rows_of(
     cases: &[CaseKey<'_>],
     compute: &(dyn Fn(usize, &Call) -> Result<Row, RowError> + Sync),
 ) -> Result<Vec<RowOutcome>, StageError> {
-    let mut firsts: Vec<usize> = Vec::new();
-    let mut known: HashMap<Digest, usize> = HashMap::new();
-    let mut row_of_case = Vec::with_capacity(cases.len());
-    for (case, CaseKey { key, .. }) in cases.iter().enumerate() {
-        row_of_case.push(*known.entry(*key).or_insert_with(|| {
-            firsts.push(case);
-            firsts.len() - 1
-        }));
-    }
-    let items: Vec<RowItem<'_>> = firsts
-        .iter()
-        .filter_map(|case| cases.get(*case))
-        .map(|case| RowItem { key: case.key, label: case.case_id })
-        .collect();
-    let batch = RowBatch { slot, pool, items: &items };
-    let outcomes = context.rows(batch, &|item, call| match firsts.get(item) {
+    let distinct = DistinctRows::of(cases);
+    let batch = RowBatch { slot, pool, items: &distinct.items, cost: &Free };
+    let outcomes = context.rows(batch, &|item, call| match distinct.firsts.get(item) {
         Some(case) => compute(*case, call),
         None => Err(RowError::new(RowErrorKind::BadReply, format!("there is no row {item}"))),
     })?;
-    let lost = || RowOutcome::Failed(RowError::new(RowErrorKind::Interrupted, "the row was not computed"));
-    Ok(row_of_case.into_iter().map(|row| outcomes.get(row).cloned().unwrap_or_else(lost)).collect())
+    Ok(distinct.spread(&outcomes))
+}
+
+/// As [`rows_of`], where all missing rows are computed at once: `compute` gets the positions of their cases.
+pub(super) fn rows_together_of(
+    context: &dyn Context,
+    slot: &dyn Walk,
+    cases: &[CaseKey<'_>],
+    compute: &dyn Fn(&[usize]) -> Result<Vec<Result<Row, RowError>>, StageError>,
+) -> Result<Vec<RowOutcome>, StageError> {
+    let distinct = DistinctRows::of(cases);
+    let batch = RowBatch { slot, pool: Pool::Cpu, items: &distinct.items, cost: &Free };
+    let outcomes = context.rows_together(batch, &|items| {
+        let cases: Vec<usize> = items.iter().filter_map(|&item| distinct.firsts.get(item).copied()).collect();
+        compute(&cases)
+    })?;
+    Ok(distinct.spread(&outcomes))
+}
+
+/// The rows of some cases, each once.
+struct DistinctRows<'a> {
+    items: Vec<RowItem<'a>>,
+    /// Of each row, the first case that it is of.
+    firsts: Vec<usize>,
+    /// Of each case, its row.
+    row_of_case: Vec<usize>,
+}
+
+impl<'a> DistinctRows<'a> {
+    fn of(cases: &'a [CaseKey<'a>]) -> Self {
+        let mut rows = DistinctRows { items: Vec::new(), firsts: Vec::new(), row_of_case: Vec::new() };
+        let mut known: HashMap<Digest, usize> = HashMap::new();
+        for (case, CaseKey { key, case_id }) in cases.iter().enumerate() {
+            let row = *known.entry(*key).or_insert_with(|| {
+                rows.firsts.push(case);
+                rows.items.push(RowItem { key: *key, label: case_id });
+                rows.firsts.len() - 1
+            });
+            rows.row_of_case.push(row);
+        }
+        rows
+    }
+
+    fn spread(&self, outcomes: &[RowOutcome]) -> Vec<RowOutcome> {
+        let lost = || RowOutcome::Failed(RowError::new(RowErrorKind::Interrupted, "the row was not computed"));
+        self.row_of_case.iter().map(|&row| outcomes.get(row).cloned().unwrap_or_else(lost)).collect()
+    }
 }
 
 /// Computes a value and keeps how long it took.
@@ -78,11 +110,15 @@ pub(super) fn measured<T: Serialize>(
     let start = Instant::now();
     let value = compute().map_err(|error| RowError { attempts: call.attempt, ..error })?;
     let latency_ms = Some(start.elapsed().as_secs_f64() * 1000.0);
-    let observation = Observation { case_id: String::new(), latency_ms, attempts: call.attempt };
+    row_of(&value, &Observation { latency_ms, attempts: call.attempt, ..Observation::default() })
+}
+
+/// A value and what was observed of it, as the row cache keeps them.
+pub(super) fn row_of<T: Serialize>(value: &T, observation: &Observation) -> Result<Row, RowError> {
     let bytes = |json: Result<Vec<u8>, serde_json::Error>| {
         json.map_err(|error| RowError::new(RowErrorKind::BadReply, format!("the row is no JSON: {error}")))
     };
-    Ok(Row { value: bytes(serde_json::to_vec(&value))?, observation: bytes(serde_json::to_vec(&observation))? })
+    Ok(Row { value: bytes(serde_json::to_vec(value))?, observation: bytes(serde_json::to_vec(observation))? })
 }
 
 /// The value of a row, as `measured` wrote it.

@@ -5,6 +5,7 @@ mod case_rows;
 mod extractive;
 mod options;
 mod retrieve;
+pub mod search;
 pub mod system;
 
 pub use answer::AnswerQuestions;

@@ -6,30 +6,27 @@ use ragstage_cache::key::walk_json;
 use ragstage_cache::{Digest, KeyVisitor, Walk};
 use serde_json::Value;
 
-use super::case_rows::{CaseKey, measured, observation_of, queries_of, rows_of, value_of};
+use super::case_rows::{CaseKey, measured, observation_of, queries_of, row_of, rows_of, rows_together_of, value_of};
 use super::options::SystemSpec;
+use super::search::{Ask, Found, KnowledgeBase, SearchMode};
 use super::system::Client;
 use super::system::protocol::{PROTOCOL_VERSION, Request};
-use crate::artifact::{Chunk, Chunks, Hit, Json, Observations, Queries, Results, Retrieved, Unit};
-use crate::build::full_text::{ANALYZER_VERSION, Bm25, Bm25Options, Index};
-use crate::contract::{Action, Artifact, Context, Output, Pool, Produced, RowOutcome, begin_key, decoded};
-use crate::error::{StageError, StageErrorKind};
+use crate::artifact::{Json, Observation, Observations, Queries, Query, Results, Retrieved, Unit};
+use crate::contract::{Action, Artifact, Context, Output, Pool, Produced, Row, RowOutcome, begin_key, decoded};
+use crate::error::{RowError, RowErrorKind, StageError, StageErrorKind};
 use crate::step::Step;
-
-/// Version of how full-text hits are made of chunks, in the key of that mode only: a bump asks no system again.
-const FULL_TEXT_VERSION: u64 = 1;
 
 /// What is asked, with the digests of what this mode reads.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ModeSpec {
-    /// Our full-text index.
-    FullText {
-        /// The index.
-        index: Digest,
-        /// The chunks that it is an index of.
-        chunks: Digest,
-        /// How matches are ranked.
-        bm25: Bm25Options,
+    /// A knowledge base that is built here.
+    Built {
+        /// The mode.
+        mode: Arc<SearchMode>,
+        /// What it reads.
+        kb: KnowledgeBase,
+        /// Whether what the mode does is kept, step by step, in the results' metadata.
+        trace: bool,
     },
     /// A system under test.
     System {
@@ -47,13 +44,11 @@ pub enum ModeSpec {
 impl Walk for ModeSpec {
     fn walk(&self, v: &mut dyn KeyVisitor) {
         match self {
-            ModeSpec::FullText { index, chunks, bm25 } => {
-                v.begin_record("mode", "full_text");
-                v.uint("full_text_version", FULL_TEXT_VERSION);
-                v.uint("analyzer_version", ANALYZER_VERSION);
-                v.digest("index", index);
-                v.digest("chunks", chunks);
-                bm25.walk(v);
+            ModeSpec::Built { mode, kb, trace } => {
+                mode.walk("mode", kb, v);
+                if *trace {
+                    v.bool("trace", true);
+                }
             }
             ModeSpec::System { system, mode, options, documents_digest } => {
                 v.begin_record("mode", "system");
@@ -62,9 +57,9 @@ impl Walk for ModeSpec {
                 v.text("mode", mode);
                 walk_json(v, "options", &Value::Object(options.clone()));
                 v.digest("documents", documents_digest);
+                v.end();
             }
         }
-        v.end();
     }
 }
 
@@ -92,28 +87,76 @@ impl Retrieve {
         v.uint("top_k", u64::from(self.top_k));
     }
 
-    fn artifact_error(&self, digest: &Digest, why: String) -> StageError {
-        StageError { step: Step::Retrieve, kind: StageErrorKind::Artifact { digest: *digest, why } }
+    /// The rows of a mode of ours.
+    fn search(
+        &self,
+        context: &dyn Context,
+        mode: &SearchMode,
+        kb: &KnowledgeBase,
+        trace: bool,
+        queries: &[&Query],
+        keys: &[CaseKey<'_>],
+    ) -> Result<Vec<RowOutcome>, StageError> {
+        let search = mode.open(context, kb)?;
+        let ask = |case: usize| {
+            let query = queries.get(case)?;
+            Some(Ask { text: &query.text, top_k: self.top_k as usize, label: &query.case_id })
+        };
+        let lost = || RowError::new(RowErrorKind::BadReply, "the case is not there");
+        if let Some(alone) = search.alone() {
+            return rows_of(context, &Slot(self), Pool::Cpu, keys, &|case, call| {
+                let found = alone.search_one(&ask(case).ok_or_else(lost)?)?;
+                row(found, trace, call.attempt)
+            });
+        }
+        rows_together_of(context, &Slot(self), keys, &|cases| {
+            let asks: Vec<Ask<'_>> = cases.iter().filter_map(|&case| ask(case)).collect();
+            let found = search.search(context, &asks)?;
+            Ok(found.into_iter().map(|found| found.and_then(|found| row(found, trace, 1))).collect())
+        })
     }
 
-    fn mode<'a>(&'a self, context: &dyn Context) -> Result<Mode<'a>, StageError> {
-        match &self.mode {
-            ModeSpec::FullText { index: digest, chunks, bm25 } => {
-                let index = decoded::<Index>(context, Step::Retrieve, digest)?;
-                let chunks = decoded::<Chunks>(context, Step::Retrieve, chunks)?;
-                if index.lengths().len() != chunks.rows.len() {
-                    let (found, expected) = (index.lengths().len(), chunks.rows.len());
-                    return Err(self.artifact_error(digest, format!("indexes {found} chunks, expected {expected}")));
-                }
-                let bm25 = Bm25::new(index, bm25).map_err(|why| self.artifact_error(digest, why))?;
-                Ok(Mode::FullText { bm25: Box::new(bm25), chunks })
-            }
-            ModeSpec::System { system, mode, options, .. } => {
-                let client = Client::new(&system.transport).map_err(provider)?;
-                Ok(Mode::System { client: Box::new(client), mode, options })
-            }
-        }
+    /// The rows of a system under test.
+    fn ask(
+        &self,
+        context: &dyn Context,
+        system: &SystemSpec,
+        mode: &str,
+        options: &Json,
+        queries: &[&Query],
+        keys: &[CaseKey<'_>],
+    ) -> Result<Vec<RowOutcome>, StageError> {
+        let provider = |why: String| StageError { step: Step::Retrieve, kind: StageErrorKind::Provider(why) };
+        let client = Client::new(&system.transport).map_err(provider)?;
+        let text = |case: usize| queries.get(case).map(|query| query.text.as_str()).unwrap_or_default();
+        let outcomes = rows_of(context, &Slot(self), Pool::Queries, keys, &|case, call| {
+            measured(call, || {
+                let request = Request { query: text(case), mode, top_k: self.top_k, options, id: None };
+                let reply = client.ask(&request, call.timeout)?;
+                Ok(Retrieved {
+                    results: reply.results,
+                    answer: reply.answer,
+                    metadata: reply.metadata,
+                    ..Retrieved::default()
+                })
+            })
+        });
+        // Before anything else that went wrong: rows that were kept may be wrong.
+        client.close().map_err(|why| StageError { step: Step::Retrieve, kind: StageErrorKind::Doubt(why) })?;
+        outcomes
     }
+}
+
+/// What a mode found as a row.
+fn row(found: Found, trace: bool, attempts: u32) -> Result<Row, RowError> {
+    let mut metadata = found.metadata;
+    if trace {
+        metadata.insert("trace".to_string(), found.trace.into());
+    }
+    let value = Retrieved { results: found.hits, metadata, ..Retrieved::default() };
+    let observation =
+        Observation { case_id: String::new(), latency_ms: Some(found.latency_ms), attempts, usage: found.usage };
+    row_of(&value, &observation)
 }
 
 impl Walk for Retrieve {
@@ -134,12 +177,6 @@ impl Walk for Slot<'_> {
     }
 }
 
-/// A mode ready to be asked.
-enum Mode<'a> {
-    FullText { bm25: Box<Bm25>, chunks: Arc<Chunks> },
-    System { client: Box<Client>, mode: &'a str, options: &'a Json },
-}
-
 impl Action for Retrieve {
     fn step(&self) -> Step {
         Step::Retrieve
@@ -155,32 +192,12 @@ impl Action for Retrieve {
                 case_id: &query.case_id,
             })
             .collect();
-        let mode = self.mode(context)?;
-        let pool = match mode {
-            Mode::FullText { .. } => Pool::Cpu,
-            Mode::System { .. } => Pool::Queries,
+        let outcomes = match &self.mode {
+            ModeSpec::Built { mode, kb, trace } => self.search(context, mode, kb, *trace, &queries, &keys)?,
+            ModeSpec::System { system, mode, options, .. } => {
+                self.ask(context, system, mode, options, &queries, &keys)?
+            }
         };
-        let text = |case: usize| queries.get(case).map(|query| query.text.as_str()).unwrap_or_default();
-        let outcomes = rows_of(context, &Slot(self), pool, &keys, &|case, call| match &mode {
-            Mode::FullText { bm25, chunks } => measured(call, || {
-                Ok(Retrieved { results: hits(bm25, chunks, text(case), self.top_k), ..Retrieved::default() })
-            }),
-            Mode::System { client, mode, options } => measured(call, || {
-                let request = Request { query: text(case), mode, top_k: self.top_k, options, id: None };
-                let reply = client.ask(&request, call.timeout)?;
-                Ok(Retrieved {
-                    results: reply.results,
-                    answer: reply.answer,
-                    metadata: reply.metadata,
-                    ..Retrieved::default()
-                })
-            }),
-        });
-        if let Mode::System { client, .. } = &mode {
-            // Before anything else that went wrong: rows that were kept may be wrong.
-            client.close().map_err(|why| StageError { step: Step::Retrieve, kind: StageErrorKind::Doubt(why) })?;
-        }
-        let outcomes = outcomes?;
         let mut results = Results::default();
         let mut observations = Observations::default();
         for (outcome, CaseKey { key, case_id }) in outcomes.iter().zip(&keys) {
@@ -201,42 +218,5 @@ impl Action for Retrieve {
             Output::observation("observations", bytes(observations.encode())?, observations.rows.len()),
         ];
         Ok(Produced { outputs, failed, rejected: 0 })
-    }
-}
-
-fn provider(why: String) -> StageError {
-    StageError { step: Step::Retrieve, kind: StageErrorKind::Provider(why) }
-}
-
-fn hits(bm25: &Bm25, chunks: &Chunks, query: &str, top_k: u32) -> Vec<Hit> {
-    bm25.search(query, top_k as usize)
-        .into_iter()
-        .filter_map(|ranked| chunks.rows.get(ranked.document as usize).map(|chunk| hit(chunk, ranked.score)))
-        .collect()
-}
-
-fn hit(chunk: &Chunk, score: f64) -> Hit {
-    let mut source = Json::new();
-    let mut put = |name: &str, value: Value| source.insert(name.to_string(), value);
-    put("document_id", chunk.document_id.as_str().into());
-    put("source_key", chunk.source_key.as_str().into());
-    put("name", chunk.name.as_str().into());
-    put("page_index", chunk.page_index.into());
-    put("chunk_index", chunk.chunk_index.into());
-    put("start", chunk.start.into());
-    put("end", chunk.end.into());
-    if let Some(title) = &chunk.title {
-        put("title", title.as_str().into());
-    }
-    if let Some(heading) = &chunk.heading {
-        put("heading", heading.as_str().into());
-    }
-    Hit {
-        id: chunk.chunk_id.clone(),
-        text: chunk.text.as_str().into(),
-        score: Some(score),
-        kind: "chunk".to_string(),
-        source: source.into(),
-        metadata: Json::new(),
     }
 }

@@ -9,7 +9,7 @@ use super::evaluator::{Evaluator, Reads};
 use super::row_digests::{AnswerDigests, GoldDigests, HitDigests};
 use crate::artifact::{Answers, Gold, Golds, Queries, Results, Score, ScoreValue, Scores, Unit};
 use crate::contract::{
-    Action, Artifact, Context, Output, Pool, Produced, Row, RowBatch, RowItem, RowOutcome, begin_key, decoded,
+    Action, Artifact, Context, Free, Output, Pool, Produced, Row, RowBatch, RowItem, RowOutcome, begin_key, decoded,
 };
 use crate::error::{RowError, RowErrorKind, StageError, StageErrorKind};
 use crate::step::Step;
@@ -170,7 +170,7 @@ impl ScoreResponses {
         let items: Vec<RowItem> =
             scorable.iter().map(|case| RowItem { key: case.key(reads), label: &case.gold.case_id }).collect();
         let slot = Slot { evaluator: &*self.evaluator, salt: self.salt };
-        let batch = RowBatch { slot: &slot, pool: Pool::Cpu, items: &items };
+        let batch = RowBatch { slot: &slot, pool: Pool::Cpu, items: &items, cost: &Free };
         let outcomes = context.rows(batch, &|i, _| {
             let case = scorable
                 .get(i)

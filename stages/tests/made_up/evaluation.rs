@@ -177,6 +177,7 @@ impl Evaluation {
                     case_id: id.clone(),
                     latency_ms: (!failed.contains(&row)).then(|| ms(row)),
                     attempts: 1,
+                    ..Observation::default()
                 })
                 .collect(),
         };

@@ -2,16 +2,17 @@
 
 use std::any::TypeId;
 use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use ragstage_cache::key::key_of;
 use ragstage_cache::{Digest, StoreError};
 use ragstage_stages::contract::{
-    Action, Artifact, Call, ComputeRow, Context, Decoded, MakeValue, Output, Pool, Produced, Row, RowBatch, RowItem,
-    RowOutcome,
+    Action, Artifact, Call, ComputeGroup, ComputeRow, ComputeTogether, Context, Decoded, MakeValue, Meter, Output,
+    Produced, Row, RowBatch, RowItem, RowOutcome,
 };
 use ragstage_stages::error::{RowError, StageError, StageErrorKind};
 use ragstage_stages::step::Step;
@@ -27,6 +28,7 @@ pub struct MemoryContext {
     rows: Mutex<HashMap<(Digest, Digest), Arc<Row>>>,
     computed: Mutex<Vec<String>>,
     timeout: Option<Duration>,
+    folder: OnceLock<tempfile::TempDir>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -37,6 +39,11 @@ impl MemoryContext {
     /// An empty one whose calls may take `timeout`.
     pub fn with_timeout(timeout: Duration) -> Self {
         MemoryContext { timeout: Some(timeout), ..MemoryContext::default() }
+    }
+
+    /// Where blobs are files.
+    fn folder(&self) -> &Path {
+        self.folder.get_or_init(|| tempfile::tempdir().expect("folder")).path()
     }
 
     /// Stores an artifact.
@@ -82,6 +89,10 @@ impl MemoryContext {
         let mut labels = std::mem::take(&mut *lock(&self.computed));
         labels.sort();
         labels
+    }
+
+    fn call(&self) -> Call {
+        Call { timeout: self.timeout.unwrap_or(Duration::from_secs(20)), attempt: 1, meter: Meter::default() }
     }
 
     fn row(&self, slot: Digest, item: &RowItem<'_>, compute: impl Fn() -> Result<Row, RowError>) -> RowOutcome {
@@ -132,13 +143,19 @@ impl Context for MemoryContext {
         make().map(|(value, _)| value)
     }
 
+    fn blob_file(&self, digest: &Digest) -> Result<PathBuf, StageError> {
+        let path = self.folder().join(digest.hex());
+        std::fs::write(&path, self.blob(digest)?).expect("blob file");
+        Ok(path)
+    }
+
     fn source(&self, digest: &Digest) -> Result<Option<Vec<u8>>, StageError> {
         Ok(lock(&self.sources).get(digest).cloned())
     }
 
     fn rows(&self, batch: RowBatch<'_>, compute: &ComputeRow<'_>) -> Result<Vec<RowOutcome>, StageError> {
         let slot = key_of(batch.slot);
-        let call = Call { timeout: self.timeout.unwrap_or(Duration::from_secs(20)), attempt: 1 };
+        let call = self.call();
         let outcomes: Vec<Mutex<Option<RowOutcome>>> = batch.items.iter().map(|_| Mutex::new(None)).collect();
         let next = AtomicUsize::new(0);
         let work = || {
@@ -148,8 +165,41 @@ impl Context for MemoryContext {
                 *lock(&outcomes[index]) = Some(self.row(slot, item, || compute(index, &call)));
             }
         };
-        let threads = if batch.pool == Pool::Queries { CALLS } else { 1 };
+        let threads = if batch.pool.calls() { CALLS } else { 1 };
         thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
         Ok(outcomes.iter().map(|outcome| lock(outcome).take().expect("every row is computed")).collect())
+    }
+
+    fn rows_in_groups(
+        &self,
+        batch: RowBatch<'_>,
+        size: usize,
+        compute: &ComputeGroup<'_>,
+    ) -> Result<Vec<RowOutcome>, StageError> {
+        let slot = key_of(batch.slot);
+        let call = self.call();
+        let missing: Vec<usize> = (0..batch.items.len())
+            .filter(|&index| !lock(&self.rows).contains_key(&(slot, batch.items[index].key)))
+            .collect();
+        let mut outcomes: HashMap<usize, Result<Row, RowError>> = HashMap::new();
+        for group in missing.chunks(size.max(1)) {
+            match compute(group, &call) {
+                Ok(rows) => outcomes.extend(group.iter().copied().zip(rows)),
+                Err(error) => outcomes.extend(group.iter().map(|&index| (index, Err(error.clone())))),
+            }
+        }
+        let row = |(index, item)| self.row(slot, item, || outcomes.get(&index).cloned().expect("computed"));
+        Ok(batch.items.iter().enumerate().map(row).collect())
+    }
+
+    fn rows_together(&self, batch: RowBatch<'_>, compute: &ComputeTogether<'_>) -> Result<Vec<RowOutcome>, StageError> {
+        let slot = key_of(batch.slot);
+        let missing: Vec<usize> = (0..batch.items.len())
+            .filter(|&index| !lock(&self.rows).contains_key(&(slot, batch.items[index].key)))
+            .collect();
+        let rows = if missing.is_empty() { Vec::new() } else { compute(&missing)? };
+        let outcomes: HashMap<usize, Result<Row, RowError>> = missing.into_iter().zip(rows).collect();
+        let row = |(index, item)| self.row(slot, item, || outcomes.get(&index).cloned().expect("computed"));
+        Ok(batch.items.iter().enumerate().map(row).collect())
     }
 }

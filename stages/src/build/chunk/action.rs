@@ -6,7 +6,7 @@ use super::options::ChunkOptions;
 use super::passage::passages;
 use crate::artifact::{Chunk, Chunks, ParsedDocument, ParsedDocuments};
 use crate::contract::{
-    Action, Artifact, Context, Output, Pool, Produced, Row, RowBatch, RowItem, RowOutcome, begin_key, decoded,
+    Action, Artifact, Context, Free, Output, Pool, Produced, Row, RowBatch, RowItem, RowOutcome, begin_key, decoded,
 };
 use crate::error::{DecodeError, RowError, RowErrorKind, StageError, StageErrorKind};
 use crate::step::Step;
@@ -67,7 +67,7 @@ impl Action for ChunkDocuments {
             .collect::<Result<Vec<_>, DecodeError>>()
             .map_err(|error| StageError::encode(STEP, error))?;
 
-        let batch = RowBatch { slot: &Slot(self), pool: Pool::Cpu, items: &items };
+        let batch = RowBatch { slot: &Slot(self), pool: Pool::Cpu, items: &items, cost: &Free };
         let outcomes = context.rows(batch, &|row, _call| match documents.get(row) {
             Some(document) => cut(document, &self.options),
             None => Err(RowError::new(RowErrorKind::Document, format!("no row {row} was asked for"))),

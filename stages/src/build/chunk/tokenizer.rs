@@ -42,6 +42,12 @@ impl Tokenizer {
         }
         Ok(tokens)
     }
+
+    /// How many tokens `text` has. A text that `cl100k_base` gives up on counts one per code point, which is more than it
+    /// can have.
+    pub fn count(self, text: &str) -> u64 {
+        self.tokens(text).map_or_else(|_| text.chars().count() as u64, |tokens| tokens.total())
+    }
 }
 
 /// The tokens of a text in order, as byte ranges that do not overlap.

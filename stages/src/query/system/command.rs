@@ -5,9 +5,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::process::Process;
-use super::protocol::{Reply, Request, bad_reply};
-use super::secrets::Secrets;
+use super::protocol::{Reply, Request};
 use crate::error::{RowError, RowErrorKind};
+use crate::model::json_reply::bad_reply;
+use crate::model::secrets::Secrets;
 
 /// How long processes may take to end after the end of their input, where only that proves their replies.
 const FAREWELL: Duration = Duration::from_secs(2);

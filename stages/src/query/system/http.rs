@@ -1,195 +1,31 @@
 //! A system under test behind a URL.
 
-use std::io::Read;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
-use ureq::Agent;
-use ureq::http::{HeaderMap, HeaderName, HeaderValue, Uri};
+use super::protocol::{Reply, Request};
+use crate::error::RowError;
+use crate::model::JsonClient;
 
-use super::protocol::{Reply, Request, excerpt, json};
-use super::secrets::Secrets;
-use crate::error::{RowError, RowErrorKind};
-
-/// A longer reply is refused, so that a system that never stops costs no memory.
-const LONGEST_REPLY: u64 = 64 << 20;
-/// How much of the body of an error response is read.
-const LONGEST_ERROR: u64 = 64 << 10;
-/// Connections that are kept open; more calls at once open their own.
-const KEPT_CONNECTIONS: usize = 64;
-
-/// Sends each query as a `POST` of JSON. Redirects are not followed: a `POST` would arrive as something else.
+/// Sends each query as a `POST` of JSON.
 pub struct HttpClient {
-    agent: Agent,
-    url: Uri,
-    headers: HeaderMap,
-    secrets: Secrets,
+    client: JsonClient,
 }
 
 impl HttpClient {
-    /// A client for `url` that sends `headers` with every query; no reply may hold the value of one of `variables`. Proxies are taken from the environment, as curl does.
+    /// A client for `url` that sends `headers` with every query; no reply may hold the value of one of `variables`.
     ///
     /// # Errors
-    /// When the URL is not `http(s)://host...`, holds a password, or a header cannot be sent. The message holds no header value.
+    /// As [`JsonClient::new`].
     pub fn new(url: &str, headers: &[(String, String)], variables: &[(String, String)]) -> Result<Self, String> {
-        let uri: Uri = url.parse().map_err(|error| format!("the system's url cannot be used: {error}"))?;
-        if !matches!(uri.scheme_str(), Some("http" | "https")) || uri.host().is_none_or(str::is_empty) {
-            return Err("the system's url cannot be used: expected http://host... or https://host...".to_string());
-        }
-        if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
-            return Err(
-                "the system's url cannot be used: expected credentials in a header, found them in the url".into()
-            );
-        }
-        let mut map = HeaderMap::new();
-        for (name, value) in headers {
-            let refused =
-                |what: &str| format!("header {name:?} of the system cannot be sent: its {what} is not allowed");
-            let key: HeaderName = name.parse().map_err(|_| refused("name"))?;
-            let value: HeaderValue = value.parse().map_err(|_| refused("value"))?;
-            map.append(key, value);
-        }
-        let config = Agent::config_builder()
-            .http_status_as_error(false)
-            .max_redirects(0)
-            .max_redirects_will_error(false)
-            .max_idle_connections(KEPT_CONNECTIONS)
-            .max_idle_connections_per_host(KEPT_CONNECTIONS)
-            .user_agent(concat!("ragstage/", env!("CARGO_PKG_VERSION")))
-            .build();
-        let parameters = uri.query().unwrap_or_default().split('&').filter_map(|pair| pair.split_once('='));
-        let mut secret: Vec<(String, String)> = headers.to_vec();
-        secret.extend(parameters.map(|(name, value)| (name.to_string(), value.to_string())));
-        Ok(HttpClient { agent: config.new_agent(), url: uri, headers: map, secrets: Secrets::of(&secret, variables) })
+        Ok(HttpClient { client: JsonClient::new("the system", url, headers, variables)? })
     }
 
-    /// Asks once. `timeout` covers everything from the look-up of the host to the last byte of the reply.
+    /// Asks once.
     ///
     /// # Errors
-    /// By status: 408 and 5xx `server`, 429 `rate_limited`, 401 and 403 `auth`, other but 2xx `refused`. By transport:
-    /// `timeout`, `connection`. Of the reply: `bad_reply`.
+    /// As [`JsonClient::post`], and `bad_reply` or `refused` where the reply is none of the protocol's.
     pub fn ask(&self, request: &Request<'_>, timeout: Duration) -> Result<Reply, RowError> {
-        self.ask_unmasked(request, timeout).map_err(|mut error| {
-            error.message = self.secrets.masked(&error.message);
-            error
-        })
-    }
-
-    fn ask_unmasked(&self, request: &Request<'_>, timeout: Duration) -> Result<Reply, RowError> {
-        let body = request.to_bytes()?;
-        let mut post = self.agent.post(self.url.clone()).config().timeout_global(Some(timeout)).build();
-        if let Some(headers) = post.headers_mut() {
-            headers.insert("accept", HeaderValue::from_static("application/json"));
-            headers.insert("content-type", HeaderValue::from_static("application/json"));
-            for name in self.headers.keys() {
-                headers.remove(name);
-            }
-            headers.extend(self.headers.clone());
-        }
-        let mut response = post.send(&body[..]).map_err(|error| self.transport(error, timeout))?;
-        let status = response.status();
-        if !status.is_success() {
-            let wait = retry_after(response.headers(), SystemTime::now());
-            let mut body = Vec::new();
-            // What was read before the connection broke or the limit was reached still says what is wrong.
-            let _ = response.body_mut().as_reader().take(LONGEST_ERROR).read_to_end(&mut body);
-            let body = String::from_utf8_lossy(&body);
-            let kind = match status.as_u16() {
-                401 | 403 => RowErrorKind::Auth,
-                429 => RowErrorKind::RateLimited,
-                408 | 500..=599 => RowErrorKind::Server,
-                _ => RowErrorKind::Refused,
-            };
-            let mut error = RowError::new(kind, format!("{} replied {status}: {}", self.place(), excerpt(&body)));
-            error.retry_after_s = wait;
-            return Err(error);
-        }
-        let bytes = response.body_mut().with_config().limit(LONGEST_REPLY).read_to_vec();
-        let reply = json(&bytes.map_err(|error| self.transport(error, timeout))?)?;
-        self.secrets.refuse_in(&reply)?;
-        Reply::of(reply, request.top_k)
-    }
-
-    /// The URL without its query, which may hold a key.
-    fn place(&self) -> String {
-        let host = self.url.host().unwrap_or_default();
-        let port = self.url.port_u16().map(|port| format!(":{port}")).unwrap_or_default();
-        format!("{}://{host}{port}{}", self.url.scheme_str().unwrap_or_default(), self.url.path())
-    }
-
-    fn transport(&self, error: ureq::Error, timeout: Duration) -> RowError {
-        let place = self.place();
-        match error {
-            ureq::Error::Timeout(_) => late(&place, timeout),
-            ureq::Error::Io(error) if error.kind() == std::io::ErrorKind::TimedOut => late(&place, timeout),
-            ureq::Error::BodyExceedsLimit(limit) => {
-                RowError::new(RowErrorKind::BadReply, format!("{place} replied with more than {limit} bytes"))
-            }
-            ureq::Error::Decompress(_, error) => {
-                RowError::new(RowErrorKind::BadReply, format!("the reply of {place} cannot be decompressed: {error}"))
-            }
-            ureq::Error::Protocol(error) => {
-                RowError::new(RowErrorKind::BadReply, format!("the reply of {place} is not HTTP: {error}"))
-            }
-            ureq::Error::Http(_) | ureq::Error::BadUri(_) | ureq::Error::InvalidProxyUrl => {
-                RowError::new(RowErrorKind::Refused, format!("no request can be made to {place}"))
-            }
-            other => RowError::new(RowErrorKind::Connection, format!("no connection with {place}: {other}")),
-        }
-    }
-}
-
-fn late(place: &str, timeout: Duration) -> RowError {
-    RowError::new(RowErrorKind::Timeout, format!("no reply of {place} within {} s", timeout.as_secs_f64()))
-}
-
-/// Seconds that `Retry-After` asks to wait from `now` on; it is a number of seconds or a date (RFC 9110, 10.2.3).
-fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<u64> {
-    let value = headers.get("retry-after")?.to_str().ok()?.trim();
-    if let Ok(seconds) = value.parse::<u64>() {
-        return Some(seconds);
-    }
-    let date = httpdate::parse_http_date(value).ok()?;
-    let wait = date.duration_since(now).unwrap_or_default();
-    Some(wait.as_secs() + u64::from(wait.subsec_nanos() > 0))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn retry_after_is_seconds_or_a_date() {
-        let now = SystemTime::UNIX_EPOCH + Duration::from_millis(784_111_770_500);
-        let wait = |value: &str| {
-            let mut headers = HeaderMap::new();
-            headers.insert("retry-after", value.parse().expect("value"));
-            retry_after(&headers, now)
-        };
-        assert_eq!(wait(" 7 "), Some(7));
-        // 784111777 s after the epoch.
-        assert_eq!(wait("Sun, 06 Nov 1994 08:49:37 GMT"), Some(7));
-        assert_eq!(wait("Sun, 06 Nov 1994 08:00:00 GMT"), Some(0));
-        assert_eq!(wait("soon"), None);
-        assert_eq!(retry_after(&HeaderMap::new(), now), None);
-    }
-
-    #[test]
-    fn what_cannot_be_sent_is_refused_without_its_value() {
-        let header = |name: &str, value: &str| [(name.to_string(), value.to_string())];
-        let error =
-            |url: &str, headers: &[(String, String)]| HttpClient::new(url, headers, &[]).err().expect("refused");
-        assert!(error("ftp://host/", &[]).contains("expected http://"));
-        assert!(error("harbour", &[]).contains("cannot be used"));
-        let message = error("http://user:hidden@host/", &[]);
-        assert!(message.contains("in a header") && !message.contains("hidden"), "{message}");
-        let message = error("http://host/", &header("Authorization", "secret\nvalue"));
-        assert!(message.contains("Authorization") && !message.contains("secret"), "{message}");
-        assert!(error("http://host/", &header("a b", "secret")).contains("its name is not allowed"));
-    }
-
-    #[test]
-    fn places_hold_no_secrets() {
-        let client = HttpClient::new("http://host:8000/query?key=abc", &[], &[]).expect("client");
-        assert_eq!(client.place(), "http://host:8000/query");
+        let reply = self.client.post(&request.to_bytes()?, timeout)?;
+        Reply::of(reply, request.top_k).map_err(|error| self.client.masked(error))
     }
 }

@@ -5,7 +5,6 @@ mod command;
 mod http;
 mod process;
 pub mod protocol;
-mod secrets;
 
 pub use client::Client;
 pub use command::CommandClient;

@@ -10,8 +10,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::protocol::{Request, bad_reply, describe, excerpt, json};
+use super::protocol::{Request, describe};
 use crate::error::{RowError, RowErrorKind};
+use crate::model::json_reply::{bad_reply, excerpt, json};
 
 /// A longer line is taken for no reply, so that a process that never stops costs no memory.
 const LONGEST_LINE: u64 = 64 << 20;

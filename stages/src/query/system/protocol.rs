@@ -59,13 +59,10 @@ use serde_json::Value;
 
 use crate::artifact::{Answer, Citation, Hit, Json};
 use crate::error::{RowError, RowErrorKind};
-use crate::unique_json::UniqueJson;
+use crate::model::json_reply::{bad_reply, excerpt, json, shortened};
 
 /// Version of the protocol in the key of what a system replied: bumped when the same reply is read in another way.
 pub const PROTOCOL_VERSION: u64 = 1;
-
-/// How much of a bad reply a message quotes, in Unicode code points.
-const EXCERPT_CHARS: usize = 300;
 
 /// One query.
 #[derive(Debug, Clone, Serialize)]
@@ -139,13 +136,6 @@ impl Reply {
         fields.end(&["results", "answer", "citations", "metadata", "error"])?;
         Ok(Reply { results, answer, metadata })
     }
-}
-
-/// The JSON that the other side wrote.
-pub(super) fn json(bytes: &[u8]) -> Result<Value, RowError> {
-    serde_json::from_slice(bytes).map(|UniqueJson(value)| value).map_err(|error| {
-        bad_reply(format!("expected one JSON object, found {}: {error}", excerpt(&String::from_utf8_lossy(bytes))))
-    })
 }
 
 fn hit(place: String, value: Value) -> Result<Hit, RowError> {
@@ -265,23 +255,6 @@ pub(super) fn describe(value: &Value) -> String {
         Value::Object(_) => "the object",
     };
     format!("{kind} {}", shortened(&value.to_string(), 60))
-}
-
-pub(super) fn bad_reply(message: String) -> RowError {
-    RowError::new(RowErrorKind::BadReply, message)
-}
-
-/// The start of what the other side said, on one line.
-pub(super) fn excerpt(text: &str) -> String {
-    let line: Vec<&str> = text.split_whitespace().collect();
-    if line.is_empty() { "nothing".to_string() } else { shortened(&line.join(" "), EXCERPT_CHARS) }
-}
-
-fn shortened(text: &str, chars: usize) -> String {
-    match text.char_indices().nth(chars) {
-        Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),
-        None => text.to_string(),
-    }
 }
 
 #[cfg(test)]

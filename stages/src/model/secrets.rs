@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::protocol::bad_reply;
+use super::json_reply::bad_reply;
 use crate::error::RowError;
 
 /// What a text is replaced by.
@@ -16,7 +16,7 @@ const SHORTEST_WORD: usize = 8;
 const CUT: &str = "...";
 
 /// Values of headers, URL parameters and environment variables. The other side may echo them; what it says goes into reports.
-pub(super) struct Secrets {
+pub(crate) struct Secrets {
     /// Every value in every form. Longest first, so that a word of a value does not break the value.
     values: Vec<String>,
     /// The names of variables that no reply may hold, each with the forms of its value.
@@ -26,7 +26,7 @@ pub(super) struct Secrets {
 impl Secrets {
     /// The values of `pairs`, and their longer words: of `Bearer abcdefgh` also `abcdefgh`. Of them, what came from the
     /// environment is in `variables`; only these are not in the evaluation file anyway.
-    pub(super) fn of(pairs: &[(String, String)], variables: &[(String, String)]) -> Self {
+    pub(crate) fn of(pairs: &[(String, String)], variables: &[(String, String)]) -> Self {
         let mut values = Vec::new();
         for (_, value) in pairs.iter().chain(variables) {
             if value.trim().len() >= SHORTEST {
@@ -42,7 +42,7 @@ impl Secrets {
     }
 
     /// `text` with every secret masked.
-    pub(super) fn masked(&self, text: &str) -> String {
+    pub(crate) fn masked(&self, text: &str) -> String {
         self.values.iter().fold(text.to_string(), |text, value| unfinished(&text.replace(value, MASK), value))
     }
 
@@ -51,7 +51,7 @@ impl Secrets {
     ///
     /// # Errors
     /// `bad_reply` with the name of the variable.
-    pub(super) fn refuse_in(&self, reply: &Value) -> Result<(), RowError> {
+    pub(crate) fn refuse_in(&self, reply: &Value) -> Result<(), RowError> {
         if reply.get("error").is_some_and(Value::is_string) {
             return Ok(());
         }

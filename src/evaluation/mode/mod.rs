@@ -1,0 +1,11 @@
+//! The query modes of recipes that are built here: which options each takes.
+//!
+//! `queries[].options` is free for systems under test; for these modes it is held against the mode's record.
+
+mod base_mode;
+mod full_text_search;
+mod hybrid_search;
+mod modes;
+mod vector_search;
+
+pub(super) use modes::{Modes, is_mode, mode_names};

@@ -1,0 +1,65 @@
+//! Names of modes to modes.
+
+use ragstage_stages::query::search::SearchMode;
+
+use super::super::check::check;
+use super::super::diagnostic::Faults;
+use super::super::models::Models;
+use super::super::shape::{Record, Shape};
+use super::super::view::View;
+use super::{full_text_search, hybrid_search, vector_search};
+
+/// What modes are made of beside their options.
+pub(in super::super) struct Modes<'a> {
+    /// The chat models that options may name.
+    pub models: &'a Models,
+    /// Looks up environment variables for endpoints.
+    pub environment: &'a dyn Fn(&str) -> Option<String>,
+}
+
+/// Makes a mode of its checked options.
+type Convert = fn(&View<'_>, &Modes<'_>, &mut Faults) -> Option<SearchMode>;
+
+/// A mode by its names.
+struct Entry {
+    /// Its own name, then Heta's where it is another.
+    names: &'static [&'static str],
+    options: &'static Record,
+    convert: Convert,
+}
+
+/// The modes, in the order in which messages list them.
+static MODES: &[Entry] = &[
+    Entry { names: &["full_text_search"], options: &full_text_search::OPTIONS, convert: full_text_search::convert },
+    Entry { names: &["vector_search"], options: &vector_search::OPTIONS, convert: vector_search::convert },
+    Entry { names: &["hybrid_search"], options: &hybrid_search::OPTIONS, convert: hybrid_search::convert },
+];
+
+/// Whether there is a mode of that name.
+pub(in super::super) fn is_mode(name: &str) -> bool {
+    mode_names().any(|known| known == name)
+}
+
+/// The names of all modes.
+pub(in super::super) fn mode_names() -> impl Iterator<Item = &'static str> {
+    MODES.iter().flat_map(|entry| entry.names.iter().copied())
+}
+
+impl Modes<'_> {
+    /// The mode `name` with the options at `options`, which may be absent. Faults of the options are reported; `None` then, or
+    /// where there is no such mode.
+    pub(in super::super) fn convert(&self, name: &str, options: &View<'_>, faults: &mut Faults) -> Option<SearchMode> {
+        let entry = MODES.iter().find(|entry| entry.names.contains(&name))?;
+        // The options are free as far as the file's own shape goes: they are checked here, on a copy, once the mode is known.
+        match options.copied() {
+            Some(mut node) => {
+                let before = faults.len();
+                check(&mut node, &Shape::Record(entry.options), &options.path, faults);
+                let view = View::of(&node, &options.path);
+                let mode = (entry.convert)(&view, self, faults);
+                mode.filter(|_| faults.len() == before)
+            }
+            None => (entry.convert)(options, self, faults),
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! `models`: the chat models that recipes, queries and answers name.
+
+use std::sync::Arc;
+
+use ragstage_stages::model::ChatModel;
+use ragstage_stages::nearest::nearest;
+
+use super::check::did_you_mean;
+use super::diagnostic::Faults;
+use super::endpoint::{self, API_KEY_FIELD, BASE_URL_FIELD, HEADERS_FIELD, LABEL_FIELD, MODEL_FIELD, PRICE_FIELD};
+use super::name::NAME;
+use super::shape::{Field, Need, Record, Shape};
+use super::view::View;
+
+/// What an entry of `models` accepts.
+pub(super) static MODEL: Record = Record {
+    name: "model",
+    doc: "A chat model behind an OpenAI-compatible endpoint.",
+    fields: &[
+        Field { name: "name", doc: "What this file calls it, unique in it.", shape: NAME, need: Need::Required },
+        MODEL_FIELD,
+        BASE_URL_FIELD,
+        LABEL_FIELD,
+        API_KEY_FIELD,
+        HEADERS_FIELD,
+        Field {
+            name: "structured",
+            doc: "Whether the server takes `response_format: json_schema`; if not, replies are asked for in words and \
+                  checked all the same.",
+            shape: Shape::Bool,
+            need: Need::Default("true"),
+        },
+        PRICE_FIELD,
+    ],
+    together: &[],
+};
+
+/// The models as far as they are known.
+pub(super) struct Models {
+    /// Those without fault.
+    pub list: Vec<Arc<ChatModel>>,
+    /// Whether a fault hides one.
+    pub incomplete: bool,
+}
+
+impl Models {
+    /// The model that the text at `view` names; reports the name if there is none.
+    pub(super) fn find(&self, view: &View<'_>, faults: &mut Faults) -> Option<Arc<ChatModel>> {
+        let name = view.text()?;
+        let names = || self.list.iter().map(|model| model.name.as_str());
+        if let Some(model) = self.list.iter().find(|model| model.name == name) {
+            return Some(model.clone());
+        }
+        if !self.incomplete {
+            let hint = match nearest(name, names()) {
+                Some(near) => did_you_mean(near),
+                None if self.list.is_empty() => "describe it under `models` at the top of the file".to_string(),
+                None => format!("the models are {}", names().collect::<Vec<_>>().join(", ")),
+            };
+            faults.add_hint(view.start(), &view.path, format!("no model is named `{name}`"), hint);
+        }
+        None
+    }
+}
+
+/// The models that a checked list stands for.
+pub(super) fn convert(view: &View<'_>, environment: &dyn Fn(&str) -> Option<String>, faults: &mut Faults) -> Models {
+    let mut models = Models { list: Vec::new(), incomplete: false };
+    for item in view.items().unwrap_or_default() {
+        let name = item.get("name");
+        let endpoint = endpoint::convert(&item, environment, faults);
+        let (Some(text), Some(model)) = (name.text(), item.get("model").text()) else {
+            models.incomplete = true;
+            continue;
+        };
+        if models.list.iter().any(|other| other.name == text) {
+            let message = format!("two models are named `{text}`");
+            faults.add_hint(name.start(), &name.path, message, "give one of them another `name`".to_string());
+            continue;
+        }
+        if let Some(twin) = models.list.iter().find(|other| {
+            other.model == model
+                && other.endpoint.label == endpoint.label
+                && other.endpoint.base_url != endpoint.base_url
+        }) {
+            let at = item.get("base_url");
+            let message = format!("the same model and endpoint as those of `{}`, at another URL", twin.name);
+            let hint = "give different servers different `endpoint`s: replies are kept by these, not by URL";
+            faults.add_hint(at.start(), &at.path, message, hint.to_string());
+        }
+        models.list.push(Arc::new(ChatModel {
+            name: text.to_string(),
+            model: model.to_string(),
+            endpoint,
+            structured: item.get("structured").bool().unwrap_or(true),
+            price: endpoint::price(&item),
+        }));
+    }
+    models
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::view::tests::checked;
+    use super::*;
+
+    const LIST: Shape = Shape::List { of: &Shape::Record(&MODEL), least: 0 };
+
+    fn read(text: &str) -> Result<Vec<Arc<ChatModel>>, Vec<String>> {
+        let environment = |name: &str| (name == "KEY").then(|| "s3cret-value".to_string());
+        checked(text, &LIST, |view, faults| convert(view, &environment, faults).list)
+    }
+
+    #[test]
+    fn a_model_has_an_endpoint_a_key_and_a_price() {
+        let models = read(
+            "[{name: small, model: m, base_url: 'http://host/v1/', api_key_env: KEY, price: {input_per_million: 0.5}}]",
+        )
+        .unwrap();
+        let model = &models[0];
+        assert_eq!((model.model.as_str(), model.endpoint.base_url.as_str()), ("m", "http://host/v1"));
+        assert_eq!(model.endpoint.headers, [("Authorization".to_string(), "Bearer s3cret-value".to_string())]);
+        assert_eq!((model.endpoint.label.as_str(), model.structured), ("default", true));
+        assert_eq!(model.price.input_per_million, 0.5);
+        assert!(!format!("{model:?}").contains("s3cret"));
+    }
+
+    #[test]
+    fn names_servers_and_keys_are_checked() {
+        for (text, expected) in [
+            (
+                "[{name: a, model: m, base_url: 'http://h/v1', api_key_env: NOPE}]",
+                "1:60 [0].api_key_env: the environment variable `NOPE` is not set [set NOPE in the environment that \
+                 ragstage is started in]",
+            ),
+            (
+                "[{name: a, model: m, base_url: 'http://h/v1'}, {name: a, model: n, base_url: 'http://h/v1'}]",
+                "1:55 [1].name: two models are named `a` [give one of them another `name`]",
+            ),
+            (
+                "[{name: a, model: m, base_url: 'http://h/v1'}, {name: b, model: m, base_url: 'http://i/v1'}]",
+                "1:79 [1].base_url: the same model and endpoint as those of `a`, at another URL [give different servers \
+                 different `endpoint`s: replies are kept by these, not by URL]",
+            ),
+        ] {
+            assert_eq!(read(text).unwrap_err(), [expected], "{text}");
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! Query modes: how results are found in a knowledge base that is built here.
+//!
+//! A mode is data ([`SearchMode`]): it says which artifacts it reads and what of itself is in a key. Opened on a knowledge base
+//! it is a [`Search`]. Modes compose: `hybrid`, `rerank`, `rewrite` and `multihop` ask other modes.
+
+mod chunk_hit;
+mod full_text_search;
+mod graph_search;
+mod hybrid_search;
+mod knowledge_base;
+mod mode;
+mod multihop_search;
+mod rerank_search;
+mod rewrite_search;
+mod searcher;
+mod vector_search;
+
+pub use chunk_hit::chunk_hit;
+pub use full_text_search::FullTextSearch;
+pub use graph_search::GraphSearch;
+pub use hybrid_search::{HybridPart, HybridSearch};
+pub use knowledge_base::{KbArtifact, KnowledgeBase};
+pub use mode::SearchMode;
+pub use multihop_search::{MultihopSearch, Planner};
+pub use rerank_search::{RerankBy, RerankSearch};
+pub use rewrite_search::{RewriteSearch, Rewriter};
+pub use searcher::{Ask, Found, Search, SearchAlone};
+pub use vector_search::VectorSearch;
