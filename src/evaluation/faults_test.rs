@@ -204,7 +204,7 @@ recipes: [small] => recipes: [smal]
     did you mean `small`?
 
 hybrid\n    recipes: [mine] => hybrid
-    30:11 queries[1].mode: the recipe `small` has no mode `hybrid`, only `full_text_search`
+    30:11 queries[1].mode: the recipe `small` has no mode `hybrid`
     name the systems that have this mode with `recipes`
 
 hybrid\n    recipes: [mine] => full_text_search\n    recipes: [small]

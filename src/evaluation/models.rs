@@ -139,7 +139,7 @@ mod tests {
             ),
             (
                 "[{name: a, model: m, base_url: 'http://h/v1'}, {name: b, model: m, base_url: 'http://i/v1'}]",
-                "1:79 [1].base_url: the same model and endpoint as those of `a`, at another URL [give different servers \
+                "1:78 [1].base_url: the same model and endpoint as those of `a`, at another URL [give different servers \
                  different `endpoint`s: replies are kept by these, not by URL]",
             ),
         ] {
