@@ -17,7 +17,7 @@ use crate::error::{RowError, RowErrorKind, StageError, StageErrorKind};
 use crate::step::Step;
 
 /// Version of what is sent for a request and of what is read from its reply, in the key of every reply.
-const CHAT_VERSION: u64 = 1;
+pub(crate) const CHAT_VERSION: u64 = 1;
 /// How many further times a reply that does not fit its schema is asked for.
 const FURTHER_TIMES: u32 = 2;
 
@@ -41,6 +41,8 @@ struct Observed {
     attempts: u32,
     /// Requests that were answered: more than one where replies did not fit the schema.
     calls: u32,
+    /// Billionths of a US dollar at the price of the run that asked.
+    nano_usd: u64,
 }
 
 struct Slot<'a>(&'a ChatModel);
@@ -128,7 +130,7 @@ pub fn ask_chat(
                         model: model.name.clone(),
                         calls: seen.as_ref().map_or(1, |seen| u64::from(seen.calls)),
                         usage,
-                        nano_usd: model.price.spend(&usage).nano_usd,
+                        nano_usd: seen.as_ref().map_or(0, |seen| seen.nano_usd),
                     },
                     latency_ms: seen.as_ref().map_or(0.0, |seen| seen.latency_ms),
                     attempts: seen.as_ref().map_or(1, |seen| seen.attempts),
@@ -168,6 +170,7 @@ impl Conversation<'_> {
                         latency_ms: start.elapsed().as_secs_f64() * 1e3,
                         attempts: self.call.attempt.saturating_add(again),
                         calls: again + 1,
+                        nano_usd: self.model.price.spend(&usage).nano_usd,
                     };
                     return row(&reply, &observed);
                 }

@@ -66,6 +66,8 @@ pub struct ChatRequest {
     pub schema: Option<ReplySchema>,
     /// Which of several samples of the same request this is, from 0.
     pub sample: u32,
+    /// 0, or what `--force` puts into the key, so that the request is sent again.
+    pub salt: u64,
 }
 
 impl ChatRequest {
@@ -74,7 +76,16 @@ impl ChatRequest {
         let message = |role, content: &str| Message { role, content: content.to_string() };
         let mut messages: Vec<Message> = system.map(|text| message(Role::System, text)).into_iter().collect();
         messages.push(message(Role::User, user));
-        ChatRequest { messages, max_tokens, temperature: 0.0, seed: None, stop: Vec::new(), schema: None, sample: 0 }
+        ChatRequest {
+            messages,
+            max_tokens,
+            temperature: 0.0,
+            seed: None,
+            stop: Vec::new(),
+            schema: None,
+            sample: 0,
+            salt: 0,
+        }
     }
 
     /// The key of its reply, beside the model's identity.
@@ -103,6 +114,9 @@ impl ChatRequest {
             ragstage_cache::key::walk_json(v, "schema", &schema.schema);
         }
         v.uint("sample", u64::from(self.sample));
+        if self.salt != 0 {
+            v.uint("salt", self.salt);
+        }
         v.end();
         hasher.finish()
     }

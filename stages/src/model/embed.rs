@@ -51,6 +51,9 @@ pub(super) struct Observed {
     pub usage: Option<Usage>,
     #[serde(default)]
     pub calls: u64,
+    /// Billionths of a US dollar at the price of the run that asked.
+    #[serde(default)]
+    pub nano_usd: u64,
     pub latency_ms: f64,
 }
 
@@ -182,7 +185,7 @@ fn in_process(
                 if vector.len() != length || vector.iter().any(|number| !number.is_finite()) {
                     return Err(bad_reply(format!("expected {length} finite numbers, found {vector:?}")));
                 }
-                row(&vector, &Observed { usage: None, calls: 0, latency_ms })
+                row(&vector, &Observed { usage: None, calls: 0, nano_usd: 0, latency_ms })
             })
             .collect())
     })?;
@@ -207,12 +210,9 @@ fn embedded(embedder: &EmbedderSpec, row: &Row) -> Result<Embedded, String> {
     }
     let observed = Observed::of(row);
     let usage = match (embedder, &observed) {
-        (EmbedderSpec::OpenAi(spec), Some(Observed { usage: Some(usage), calls, .. })) => Some(ModelUsage {
-            model: spec.model.clone(),
-            calls: *calls,
-            usage: *usage,
-            nano_usd: spec.price.spend(usage).nano_usd,
-        }),
+        (EmbedderSpec::OpenAi(spec), Some(Observed { usage: Some(usage), calls, nano_usd, .. })) => {
+            Some(ModelUsage { model: spec.model.clone(), calls: *calls, usage: *usage, nano_usd: *nano_usd })
+        }
         _ => None,
     };
     Ok(Embedded {

@@ -68,7 +68,7 @@ impl<'a> EmbedEndpoint<'a> {
     /// The rows of the texts `indexes`, in order.
     ///
     /// # Errors
-    /// Where the server is of no use, for all of them. What it holds against single texts is an error of their rows.
+    /// Of all of them, where the request failed. What is wrong with single vectors is an error of their rows.
     pub(super) fn ask(&self, indexes: &[usize], call: &Call) -> Result<Rows, RowError> {
         let (empty, rest): (Vec<usize>, Vec<usize>) =
             indexes.iter().partition(|&&index| self.texts.get(index).is_none_or(|text| text.is_empty()));
@@ -117,7 +117,9 @@ impl<'a> EmbedEndpoint<'a> {
         for half in [left, right].into_iter().filter(|half| !half.is_empty()) {
             match self.ask_once(half, call) {
                 Ok(rows) => known.extend(half.iter().copied().zip(rows)),
-                Err(error) if half.len() > 1 && of_one_text(&error, call) => self.ask_halves(half, call, known),
+                Err(error) if half.len() > 1 && matches!(error.kind, RowErrorKind::Server | RowErrorKind::Refused) => {
+                    self.ask_halves(half, call, known);
+                }
                 Err(error) => known.extend(half.iter().map(|&index| (index, Err(error.clone())))),
             }
         }
@@ -152,7 +154,9 @@ impl<'a> EmbedEndpoint<'a> {
         let rows = vectors.into_iter().zip(shares(tokens, &counted)).enumerate().map(|(position, (vector, share))| {
             let vector = vector.map_err(|error| self.client.masked(error))?;
             let vector = if self.spec.normalize { normalized(vector) } else { vector };
-            row(&vector, &Observed { usage: Some(of(share)), calls: u64::from(position == 0), latency_ms })
+            let usage = of(share);
+            let nano_usd = self.spec.price.spend(&usage).nano_usd;
+            row(&vector, &Observed { usage: Some(usage), calls: u64::from(position == 0), nano_usd, latency_ms })
         });
         Ok(rows.collect())
     }
@@ -189,26 +193,24 @@ impl<'a> EmbedEndpoint<'a> {
     }
 }
 
-/// Whether a failed request for several texts may be the fault of one of them. A server that says 5xx is first asked the same
-/// once more, for most such failures pass.
+/// Whether a failed request for several texts may be the fault of one of them though the server says that the fault is its own
+/// (llama.cpp: 500 for a text that is too long). The same is asked once more before, for most such failures pass. A request that
+/// is refused is divided by the context.
 fn of_one_text(error: &RowError, call: &Call) -> bool {
-    match error.kind {
-        RowErrorKind::Refused => true,
-        RowErrorKind::Server => call.attempt > 1,
-        _ => false,
-    }
+    error.kind == RowErrorKind::Server && call.attempt > 1
 }
 
 /// `total` in parts that are as to one another as `weights`, and add up to it.
 fn shares(total: u64, weights: &[u64]) -> Vec<u64> {
     // One more each, so that texts without tokens have a share.
-    let all: u128 = weights.iter().map(|weight| u128::from(*weight) + 1).sum::<u128>().max(1);
-    let (mut seen, mut given) = (0_u128, 0_u64);
+    let add = |sum: u64, weight: &u64| sum.saturating_add(*weight).saturating_add(1);
+    let all = weights.iter().fold(0, add).max(1);
+    let (mut seen, mut given) = (0_u64, 0_u64);
     weights
         .iter()
         .map(|weight| {
-            seen += u128::from(*weight) + 1;
-            let until = u64::try_from(u128::from(total) * seen / all).unwrap_or(total);
+            seen = add(seen, weight);
+            let until = u64::try_from(u128::from(total) * u128::from(seen) / u128::from(all)).unwrap_or(total);
             let share = until - given;
             given = until;
             share
@@ -234,10 +236,7 @@ mod tests {
         assert_eq!(shares(12, &[1, 3, 5]), [2, 4, 6]);
         assert_eq!(shares(10, &[0, 0, 0]), [3, 3, 4]);
         assert_eq!(shares(0, &[7, 8]), [0, 0]);
-        assert_eq!(
-            shares(u64::MAX, &[u64::MAX, u64::MAX]).iter().map(|share| u128::from(*share)).sum::<u128>(),
-            u128::from(u64::MAX)
-        );
+        assert_eq!(shares(u64::MAX, &[u64::MAX, u64::MAX]), [u64::MAX, 0]);
         assert_eq!(shares(5, &[]), Vec::<u64>::new());
     }
 

@@ -122,6 +122,8 @@ pub struct Ranking {
 struct Observed {
     usage: Usage,
     calls: u64,
+    /// Billionths of a US dollar at the price of the run that asked.
+    nano_usd: u64,
     latency_ms: f64,
 }
 
@@ -203,9 +205,8 @@ pub fn rerank(
 }
 
 fn ranking(reranker: &Reranker, scores: Vec<f64>, observed: Option<Observed>) -> Ranking {
-    let Observed { usage, calls, latency_ms } =
-        observed.unwrap_or(Observed { usage: Usage::default(), calls: 0, latency_ms: 0.0 });
-    let nano_usd = reranker.price.spend(&usage).nano_usd;
+    let Observed { usage, calls, nano_usd, latency_ms } =
+        observed.unwrap_or(Observed { usage: Usage::default(), calls: 0, nano_usd: 0, latency_ms: 0.0 });
     let usage = ModelUsage { model: reranker.model.clone(), calls, usage, nano_usd };
     Ranking { scores, usage, latency_ms }
 }
@@ -222,7 +223,8 @@ fn ask(client: &JsonClient, reranker: &Reranker, request: &RerankRequest, call: 
         usage = usage.plus(spent);
         calls += 1;
     }
-    let observed = Observed { usage, calls, latency_ms: start.elapsed().as_secs_f64() * 1e3 };
+    let nano_usd = reranker.price.spend(&usage).nano_usd;
+    let observed = Observed { usage, calls, nano_usd, latency_ms: start.elapsed().as_secs_f64() * 1e3 };
     Ok(Row {
         value: serde_json::to_vec(&all).map_err(no_json)?,
         observation: serde_json::to_vec(&observed).map_err(no_json)?,

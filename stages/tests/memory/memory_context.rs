@@ -14,7 +14,7 @@ use ragstage_stages::contract::{
     Action, Artifact, Call, ComputeGroup, ComputeRow, ComputeTogether, Context, Decoded, MakeValue, Meter, Output,
     Produced, Row, RowBatch, RowItem, RowOutcome, Spend,
 };
-use ragstage_stages::error::{RowError, StageError, StageErrorKind};
+use ragstage_stages::error::{RowError, RowErrorKind, StageError, StageErrorKind};
 use ragstage_stages::step::Step;
 
 /// How many calls of a system are in flight at once.
@@ -198,9 +198,17 @@ impl Context for MemoryContext {
             .filter(|&index| !lock(&self.rows).contains_key(&(slot, batch.items[index].key)))
             .collect();
         let mut outcomes: HashMap<usize, Result<Row, RowError>> = HashMap::new();
-        for group in missing.chunks(size.max(1)) {
+        let mut groups: Vec<&[usize]> = missing.chunks(size.max(1)).rev().collect();
+        while let Some(group) = groups.pop() {
             match compute(group, &call) {
                 Ok(rows) => outcomes.extend(group.iter().copied().zip(rows)),
+                // As the executor does: one bad row may be all that is wrong with it.
+                Err(error)
+                    if group.len() > 1 && matches!(error.kind, RowErrorKind::Refused | RowErrorKind::BadReply) =>
+                {
+                    let (first, second) = group.split_at(group.len() / 2);
+                    groups.extend([second, first]);
+                }
                 Err(error) => outcomes.extend(group.iter().map(|&index| (index, Err(error.clone())))),
             }
         }
