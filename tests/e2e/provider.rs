@@ -1,13 +1,13 @@
 //! A scripted system under test behind a URL: it counts what it is asked, answers from a script, and can misbehave in
-//! every way that a network allows. It is plain sockets, since no server library would cut a reply in the middle.
+//! every way that a network allows.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::quiz::reply;
+use super::wire::{Message, listen, respond};
 
 /// How long a test waits for what must come before it gives up.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -67,19 +67,10 @@ pub struct Provider {
 impl Provider {
     /// A provider that does what `script` says.
     pub fn new(script: impl Fn(&Asked) -> Act + Send + 'static) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-        let address = listener.local_addr().expect("an address");
         let shared =
             Arc::new(Shared { script: Mutex::new(Box::new(script)), log: Mutex::default(), changed: Condvar::new() });
         let served = shared.clone();
-        // Ends with the test process: a thread that waits for connections holds nothing that matters.
-        std::thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                let shared = served.clone();
-                std::thread::spawn(move || serve(stream, &shared));
-            }
-        });
-        Provider { address, shared }
+        Provider { address: listen(move |stream| serve(&stream, &served)), shared }
     }
 
     /// A provider that always answers.
@@ -130,8 +121,8 @@ impl Provider {
     }
 }
 
-fn serve(stream: TcpStream, shared: &Shared) {
-    let Some(query) = read_query(&stream) else { return };
+fn serve(stream: &TcpStream, shared: &Shared) {
+    let Some(query) = Message::read(stream).and_then(|message| query_of(&message)) else { return };
     let asked = {
         let mut log = shared.log.lock().unwrap_or_else(PoisonError::into_inner);
         log.requests += 1;
@@ -143,14 +134,14 @@ fn serve(stream: TcpStream, shared: &Shared) {
     let act = (shared.script.lock().unwrap_or_else(PoisonError::into_inner))(&asked);
     let answer = reply(&asked.query);
     match act {
-        Act::Answer => respond(&stream, 200, "", &answer, answer.len()),
-        Act::Status(status, header) => respond(&stream, status, header, "\"no lamps today\"", 16),
-        Act::Body(body) => respond(&stream, 200, "", &body, body.len()),
+        Act::Answer => respond(stream, 200, "", &answer, answer.len()),
+        Act::Status(status, header) => respond(stream, status, header, "\"no lamps today\"", 16),
+        Act::Body(body) => respond(stream, 200, "", &body, body.len()),
         Act::Hang => {}
-        Act::CutBody => respond(&stream, 200, "", &answer[..answer.len() / 2], answer.len()),
+        Act::CutBody => respond(stream, 200, "", &answer[..answer.len() / 2], answer.len()),
         Act::Stall(time) => {
             std::thread::sleep(time);
-            respond(&stream, 200, "", &answer, answer.len());
+            respond(stream, 200, "", &answer, answer.len());
         }
         Act::Hold => {
             let mut log = shared.log.lock().unwrap_or_else(PoisonError::into_inner);
@@ -158,39 +149,12 @@ fn serve(stream: TcpStream, shared: &Shared) {
             shared.changed.notify_all();
             let held = shared.changed.wait_timeout_while(log, PATIENCE, |log| !log.released);
             drop(held.unwrap_or_else(PoisonError::into_inner));
-            respond(&stream, 200, "", &answer, answer.len());
+            respond(stream, 200, "", &answer, answer.len());
         }
     }
 }
 
-/// The question of the request on `stream`; `None` when the other side went away.
-fn read_query(stream: &TcpStream) -> Option<String> {
-    let mut reader = BufReader::new(stream);
-    let mut length = 0;
-    loop {
-        let mut line = String::new();
-        if reader.read_line(&mut line).ok()? == 0 {
-            return None;
-        }
-        let line = line.trim_end();
-        if line.is_empty() {
-            break;
-        }
-        if let Some((name, value)) = line.split_once(':')
-            && name.eq_ignore_ascii_case("content-length")
-        {
-            length = value.trim().parse().ok()?;
-        }
-    }
-    let mut body = vec![0; length];
-    reader.read_exact(&mut body).ok()?;
-    let request: serde_json::Value = serde_json::from_slice(&body).ok()?;
+fn query_of(message: &Message) -> Option<String> {
+    let request: serde_json::Value = serde_json::from_slice(&message.body).ok()?;
     request["query"].as_str().map(str::to_string)
-}
-
-fn respond(mut stream: &TcpStream, status: u16, header: &str, body: &str, length: usize) {
-    let header = if header.is_empty() { String::new() } else { format!("{header}\r\n") };
-    let head = format!("HTTP/1.1 {status} Scripted\r\nConnection: close\r\nContent-Length: {length}\r\n{header}\r\n");
-    // Whoever asked may be dead by now.
-    let _ = stream.write_all(format!("{head}{body}").as_bytes());
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use ragstage_cache::{Digest, KeyVisitor, Walk};
 
+use super::embed::TextRole;
 use super::endpoint::Endpoint;
 use super::price::Price;
 
@@ -87,6 +88,21 @@ pub enum Pooling {
 pub struct HashingEmbedder {
     /// Length of the vectors; in the key.
     pub dimensions: u32,
+}
+
+impl EmbedderSpec {
+    /// What is put before a text of that role.
+    pub fn prefix(&self, role: TextRole) -> &str {
+        let (query, passage) = match self {
+            EmbedderSpec::OpenAi(spec) => (spec.query_prefix.as_str(), spec.passage_prefix.as_str()),
+            EmbedderSpec::Bert(spec) => (spec.query_prefix.as_str(), spec.passage_prefix.as_str()),
+            EmbedderSpec::Static(_) | EmbedderSpec::Hashing(_) => ("", ""),
+        };
+        match role {
+            TextRole::Query => query,
+            TextRole::Passage => passage,
+        }
+    }
 }
 
 /// Versions of what each embedder makes of the same text, in its identity.

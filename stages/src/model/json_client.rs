@@ -7,7 +7,7 @@ use serde_json::Value;
 use ureq::Agent;
 use ureq::http::{HeaderMap, HeaderName, HeaderValue, Uri};
 
-use super::json_reply::{excerpt, json};
+use super::json_reply::{excerpt, json, kind_of};
 use super::secrets::Secrets;
 use crate::error::{RowError, RowErrorKind};
 
@@ -75,7 +75,21 @@ impl JsonClient {
     /// By status: 408 and 5xx `server`, 429 `rate_limited`, 401 and 403 `auth`, other but 2xx `refused`. By transport:
     /// `timeout`, `connection`. Of the reply: `bad_reply`, where it is no JSON or holds a secret.
     pub fn post(&self, body: &[u8], timeout: Duration) -> Result<Value, RowError> {
+        let reply = self.post_for_bytes(body, timeout)?;
+        let reply = json(&reply).map_err(|error| self.masked(error))?;
+        self.refuse_secrets(&reply)?;
+        Ok(reply)
+    }
+
+    /// As [`JsonClient::post`], for replies of which not everything is kept, or that are paid for though they are bad: they
+    /// are neither read nor searched for secrets. What is said of them must be [`JsonClient::masked`].
+    pub(crate) fn post_for_bytes(&self, body: &[u8], timeout: Duration) -> Result<Vec<u8>, RowError> {
         self.post_unmasked(body, timeout).map_err(|error| self.masked(error))
+    }
+
+    /// Refuses a reply that would carry a secret into the store.
+    pub(crate) fn refuse_secrets(&self, reply: &Value) -> Result<(), RowError> {
+        self.secrets.refuse_in(reply).map_err(|error| self.masked(error))
     }
 
     /// `error` without a secret in its message.
@@ -84,7 +98,7 @@ impl JsonClient {
         error
     }
 
-    fn post_unmasked(&self, body: &[u8], timeout: Duration) -> Result<Value, RowError> {
+    fn post_unmasked(&self, body: &[u8], timeout: Duration) -> Result<Vec<u8>, RowError> {
         let mut post = self.agent.post(self.url.clone()).config().timeout_global(Some(timeout)).build();
         if let Some(headers) = post.headers_mut() {
             headers.insert("accept", HeaderValue::from_static("application/json"));
@@ -102,20 +116,13 @@ impl JsonClient {
             // What was read before the connection broke or the limit was reached still says what is wrong.
             let _ = response.body_mut().as_reader().take(LONGEST_ERROR).read_to_end(&mut body);
             let body = String::from_utf8_lossy(&body);
-            let kind = match status.as_u16() {
-                401 | 403 => RowErrorKind::Auth,
-                429 => RowErrorKind::RateLimited,
-                408 | 500..=599 => RowErrorKind::Server,
-                _ => RowErrorKind::Refused,
-            };
+            let kind = kind_of(u64::from(status.as_u16()));
             let mut error = RowError::new(kind, format!("{} replied {status}: {}", self.place(), excerpt(&body)));
             error.retry_after_s = wait;
             return Err(error);
         }
         let bytes = response.body_mut().with_config().limit(LONGEST_REPLY).read_to_vec();
-        let reply = json(&bytes.map_err(|error| self.transport(error, timeout))?)?;
-        self.secrets.refuse_in(&reply)?;
-        Ok(reply)
+        bytes.map_err(|error| self.transport(error, timeout))
     }
 
     /// The URL without its query, which may hold a key.

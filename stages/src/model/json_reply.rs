@@ -15,6 +15,31 @@ pub(crate) fn json(bytes: &[u8]) -> Result<Value, RowError> {
     })
 }
 
+/// The class of fault of an HTTP status that is no success.
+pub(crate) fn kind_of(status: u64) -> RowErrorKind {
+    match status {
+        401 | 403 => RowErrorKind::Auth,
+        429 => RowErrorKind::RateLimited,
+        408 | 500..=599 => RowErrorKind::Server,
+        _ => RowErrorKind::Refused,
+    }
+}
+
+/// The fault that a reply with a status of success still states as its `error`. Gateways that answer before they have asked
+/// put the status that they got into its `code`.
+pub(crate) fn stated_error(reply: &Value) -> Option<RowError> {
+    let error = reply.get("error").filter(|error| !error.is_null())?;
+    let code = error.get("code").and_then(|code| match code {
+        Value::String(text) => text.parse().ok(),
+        other => other.as_u64(),
+    });
+    let words = match error.as_str().or_else(|| error.get("message").and_then(Value::as_str)) {
+        Some(text) => text.to_string(),
+        None => error.to_string(),
+    };
+    Some(RowError::new(kind_of(code.unwrap_or(400)), format!("the server says: {}", excerpt(&words))))
+}
+
 pub(crate) fn bad_reply(message: String) -> RowError {
     RowError::new(RowErrorKind::BadReply, message)
 }
@@ -29,5 +54,23 @@ pub(crate) fn shortened(text: &str, chars: usize) -> String {
     match text.char_indices().nth(chars) {
         Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),
         None => text.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_error_in_a_success_has_the_class_of_its_code() {
+        let stated = |error: Value| stated_error(&json!({"error": error})).map(|e| (e.kind, e.message));
+        let says = |kind, words: &str| Some((kind, format!("the server says: {words}")));
+        assert_eq!(stated(json!("out of lamps")), says(RowErrorKind::Refused, "out of lamps"));
+        assert_eq!(stated(json!({"code": 429, "message": "slowly"})), says(RowErrorKind::RateLimited, "slowly"));
+        assert_eq!(stated(json!({"code": "502", "message": "gone"})), says(RowErrorKind::Server, "gone"));
+        assert_eq!(stated(json!({"code": "bad_model"})), says(RowErrorKind::Refused, r#"{"code":"bad_model"}"#));
+        assert_eq!(stated(Value::Null), None);
     }
 }

@@ -5,22 +5,31 @@
 
 mod chat;
 mod chat_model;
+mod chat_reply;
+mod chat_request;
 mod embed;
+mod embed_endpoint;
 mod embedder;
+mod embedding_reply;
 mod endpoint;
 mod json_client;
 pub(crate) mod json_reply;
+mod local_embedder;
 mod price;
+mod rerank_reply;
 mod reranker;
 pub(crate) mod secrets;
 mod usage;
 
-pub use chat::{ChatReply, ChatRequest, Message, Outcome, ReplySchema, Role, ask_chat};
+pub use chat::{Outcome, ask_chat};
 pub use chat_model::ChatModel;
+pub use chat_reply::ChatReply;
+pub use chat_request::{ChatRequest, Message, ReplySchema, Role};
 pub use embed::{Embedded, TextRole, embed_texts};
 pub use embedder::{BertEmbedder, EmbedderSpec, HashingEmbedder, OpenAiEmbedder, Pooling, StaticEmbedder};
 pub use endpoint::Endpoint;
 pub use json_client::JsonClient;
+pub use local_embedder::LocalEmbedder;
 pub use price::Price;
-pub use reranker::{Ranking, RerankRequest, Reranker, rerank};
+pub use reranker::{Ranking, RerankApi, RerankRequest, Reranker, rerank};
 pub use usage::{ModelUsage, Usage, UsageSource};

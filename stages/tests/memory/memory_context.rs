@@ -12,9 +12,9 @@ use ragstage_cache::key::key_of;
 use ragstage_cache::{Digest, StoreError};
 use ragstage_stages::contract::{
     Action, Artifact, Call, ComputeGroup, ComputeRow, ComputeTogether, Context, Decoded, MakeValue, Meter, Output,
-    Produced, Row, RowBatch, RowItem, RowOutcome,
+    Produced, Row, RowBatch, RowItem, RowOutcome, Spend,
 };
-use ragstage_stages::error::{RowError, StageError, StageErrorKind};
+use ragstage_stages::error::{RowError, RowErrorKind, StageError, StageErrorKind};
 use ragstage_stages::step::Step;
 
 /// How many calls of a system are in flight at once.
@@ -28,6 +28,8 @@ pub struct MemoryContext {
     rows: Mutex<HashMap<(Digest, Digest), Arc<Row>>>,
     computed: Mutex<Vec<String>>,
     timeout: Option<Duration>,
+    attempts_before: u32,
+    meter: Meter,
     folder: OnceLock<tempfile::TempDir>,
 }
 
@@ -39,6 +41,16 @@ impl MemoryContext {
     /// An empty one whose calls may take `timeout`.
     pub fn with_timeout(timeout: Duration) -> Self {
         MemoryContext { timeout: Some(timeout), ..MemoryContext::default() }
+    }
+
+    /// An empty one whose calls have failed once already.
+    pub fn with_second_attempts() -> Self {
+        MemoryContext { attempts_before: 1, ..MemoryContext::default() }
+    }
+
+    /// What its calls have spent.
+    pub fn spent(&self) -> Spend {
+        self.meter.total()
     }
 
     /// Where blobs are files.
@@ -92,7 +104,11 @@ impl MemoryContext {
     }
 
     fn call(&self) -> Call {
-        Call { timeout: self.timeout.unwrap_or(Duration::from_secs(20)), attempt: 1, meter: Meter::default() }
+        Call {
+            timeout: self.timeout.unwrap_or(Duration::from_secs(20)),
+            attempt: 1 + self.attempts_before,
+            meter: self.meter.clone(),
+        }
     }
 
     fn row(&self, slot: Digest, item: &RowItem<'_>, compute: impl Fn() -> Result<Row, RowError>) -> RowOutcome {
@@ -182,9 +198,17 @@ impl Context for MemoryContext {
             .filter(|&index| !lock(&self.rows).contains_key(&(slot, batch.items[index].key)))
             .collect();
         let mut outcomes: HashMap<usize, Result<Row, RowError>> = HashMap::new();
-        for group in missing.chunks(size.max(1)) {
+        let mut groups: Vec<&[usize]> = missing.chunks(size.max(1)).rev().collect();
+        while let Some(group) = groups.pop() {
             match compute(group, &call) {
                 Ok(rows) => outcomes.extend(group.iter().copied().zip(rows)),
+                // As the executor does: one bad row may be all that is wrong with it.
+                Err(error)
+                    if group.len() > 1 && matches!(error.kind, RowErrorKind::Refused | RowErrorKind::BadReply) =>
+                {
+                    let (first, second) = group.split_at(group.len() / 2);
+                    groups.extend([second, first]);
+                }
                 Err(error) => outcomes.extend(group.iter().map(|&index| (index, Err(error.clone())))),
             }
         }
