@@ -233,7 +233,8 @@ mod tests {
     fn defaults_spelled_out_mean_the_same() {
         assert_eq!(read("{}").unwrap(), Limits::default());
         assert_eq!(read(&spelled_out(LIMITS.fields)).unwrap(), Limits::default());
-        let pools = [("queries", &SYSTEM_POOL), ("embeddings", &MODEL_POOL), ("rerank", &MODEL_POOL), ("llm", &LLM_POOL)];
+        let pools =
+            [("queries", &SYSTEM_POOL), ("embeddings", &MODEL_POOL), ("rerank", &MODEL_POOL), ("llm", &LLM_POOL)];
         for (name, pool) in pools {
             assert_eq!(read(&format!("{name}: {}", spelled_out(pool.fields))).unwrap(), Limits::default(), "{name}");
         }
@@ -252,14 +253,8 @@ mod tests {
             breaker: 0,
         };
         let llm = PoolLimits { tokens_per_minute: Some(90_000), retries: 1, ..PoolLimits::new(4, 120.0) };
-        let expected = Limits {
-            jobs: Some(2),
-            queries,
-            llm,
-            budget_usd: Some(2.5),
-            keep_going: false,
-            ..Limits::default()
-        };
+        let expected =
+            Limits { jobs: Some(2), queries, llm, budget_usd: Some(2.5), keep_going: false, ..Limits::default() };
         assert_eq!(read(text).unwrap(), expected);
         for pool in Pool::CALLS {
             assert!(expected.pool(pool).is_some(), "{pool:?}");
@@ -274,7 +269,7 @@ mod tests {
                 "1:8 jobs: expected a whole number from 1 to 1024, found 0",
                 "1:32 queries.timeout_s: expected a number above 0 and at most 86400, found 0",
                 "1:35 queries: unknown key `retrys` [did you mean `retries`?]",
-                "1:61 budget_usd: expected a number from 0 to 1000000000, found -1",
+                "1:59 budget_usd: expected a number from 0 to 1000000000, found -1",
             ]
         );
     }

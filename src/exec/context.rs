@@ -206,12 +206,7 @@ impl<'a> ActionContext<'a> {
     }
 
     /// Rows of the CPU, one by one.
-    fn rows_on_cpu(
-        &self,
-        batch: Wanted<'_>,
-        found: &Found,
-        compute: &ComputeRow<'_>,
-    ) -> Result<Vec<RowOutcome>, Halt> {
+    fn rows_on_cpu(&self, batch: Wanted<'_>, found: &Found, compute: &ComputeRow<'_>) -> Result<Vec<RowOutcome>, Halt> {
         let call = Call { timeout: Duration::MAX, attempt: 1, meter: Meter::default() };
         self.spread(&found.missing, |&index| {
             let item = &batch.items[index];
@@ -421,9 +416,8 @@ impl Context for ActionContext<'_> {
             rows?
         };
         let mut rows = rows.into_iter();
-        let next = |&index: &usize| {
-            self.keep_free(wanted, &found, index, rows.next().unwrap_or_else(|| Err(not_computed())))
-        };
+        let next =
+            |&index: &usize| self.keep_free(wanted, &found, index, rows.next().unwrap_or_else(|| Err(not_computed())));
         let computed = found.missing.iter().map(next).collect();
         self.combine(&batch, found, computed)
     }
@@ -468,8 +462,13 @@ impl ActionContext<'_> {
             }
         }
         let slot = self.shared.store.rows().slot(&slot_key, &|| Manifest::of(batch.slot)).map_err(store_error)?;
-        let mut found =
-            Found { slot, slot_key, outcomes: Vec::with_capacity(batch.items.len()), first_of: HashMap::new(), missing: Vec::new() };
+        let mut found = Found {
+            slot,
+            slot_key,
+            outcomes: Vec::with_capacity(batch.items.len()),
+            first_of: HashMap::new(),
+            missing: Vec::new(),
+        };
         let mut cached = 0;
         for (index, item) in batch.items.iter().enumerate() {
             let row = found.slot.get(&item.key);

@@ -148,8 +148,8 @@ impl Account {
         if usd == 0.0 || usd >= 0.001 {
             return format!("{usd:.4}");
         }
-        let leading = (-usd.log10()).floor().max(0.0) as usize;
-        format!("{usd:.*}", leading + 2)
+        let first = (-usd.log10()).ceil().clamp(0.0, 9.0) as usize;
+        format!("{usd:.*}", first + 1)
     }
 
     /// Tokens for people: `4,100`.
@@ -193,7 +193,10 @@ mod tests {
         match ledger.reserve(cost(501)) {
             Grant::Refused { error, first } => {
                 assert!(first);
-                assert_eq!(error.to_string(), "over_budget: not asked: it may cost $0.00000050, and $0.00000050 of the budget of $0.0000010 are left");
+                assert_eq!(
+                    error.to_string(),
+                    "over_budget: not asked: it may cost $0.00000050, and $0.00000050 of the budget of $0.0000010 are left"
+                );
             }
             _ => panic!("501 are more than is left"),
         }

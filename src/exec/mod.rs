@@ -19,6 +19,9 @@ mod sources;
 mod state;
 mod worker;
 
+#[cfg(test)]
+mod rows_test;
+
 pub use actions::{ActionSource, NodeOutputs};
 pub use claims::Claims;
 pub use context::ActionContext;

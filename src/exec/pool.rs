@@ -410,8 +410,10 @@ mod tests {
 
     #[test]
     fn a_closed_or_halted_pool_ends_the_waits_between_attempts() {
-        let close: [fn(&CallPool); 2] =
-            [|pool| pool.halt(), |pool| drop(pool.call::<()>(Expected::default(), &|_| Err(failing(RowErrorKind::Auth)), &|_| {}))];
+        let close: [fn(&CallPool); 2] = [
+            |pool| pool.halt(),
+            |pool| drop(pool.call::<()>(Expected::default(), &|_| Err(failing(RowErrorKind::Auth)), &|_| {})),
+        ];
         for close in close {
             let pool = pool(PoolLimits::default());
             let waits = |_: Notice<'_>| close(&pool);

@@ -29,7 +29,9 @@ impl Spec {
                     embedder_calls(embedder, &mut pools);
                 }
             }
-            Spec::Answer { options, .. } if !matches!(options, AnswerOptions::Extractive(_) | AnswerOptions::System) => {
+            Spec::Answer { options, .. }
+                if !matches!(options, AnswerOptions::Extractive(_) | AnswerOptions::System) =>
+            {
                 pools.insert(Pool::Llm);
             }
             _ => {}

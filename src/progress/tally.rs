@@ -97,7 +97,8 @@ mod tests {
         let mut tally = Tally::default();
         let (step, label) = (Step::Retrieve, || "retrieve a".to_string());
         let planned = |total, cached, nested| Event::RowsPlanned { step, label: label(), total, cached, nested };
-        let done = |nested| Event::RowDone { step, label: label(), item: "q".to_string(), attempts: 1, paid: nested, nested };
+        let done =
+            |nested| Event::RowDone { step, label: label(), item: "q".to_string(), attempts: 1, paid: nested, nested };
         for event in [planned(3, 1, false), planned(5, 3, true), done(true), done(true), done(false), done(false)] {
             tally.take(&event);
         }
