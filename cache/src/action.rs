@@ -30,6 +30,15 @@ pub struct OutputRecord {
     pub observation: bool,
 }
 
+/// What the rows of an action have cost: what its outputs are worth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct ActionSpend {
+    /// Tokens read and written.
+    pub tokens: u64,
+    /// Billionths of a US dollar, at the prices of the run that recorded it.
+    pub nano_usd: u64,
+}
+
 /// A finished action. Its blobs were durable before this record was written.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ActionRecord {
@@ -50,6 +59,9 @@ pub struct ActionRecord {
     /// The row slots that it used, for garbage collection. The first records of this format lack it.
     #[serde(default)]
     pub slots: Vec<Digest>,
+    /// What its rows have cost, whichever run paid for them; absent where they cost nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spend: Option<ActionSpend>,
     /// How long it took, in milliseconds: what making it again would cost.
     pub elapsed_ms: f64,
     /// When it finished, in milliseconds since 1970.

@@ -69,14 +69,14 @@ impl RowCache {
         Ok(handle)
     }
 
-    /// How many of `keys` have a row in `slot`. Makes no file.
+    /// Of each of `keys`, whether it has a row in `slot`. Makes no file.
     ///
     /// # Errors
     /// As [`RowCache::slot`].
-    pub fn peek(&self, slot: &Digest, keys: &[Digest]) -> Result<usize, StoreError> {
+    pub fn peek(&self, slot: &Digest, keys: &[Digest]) -> Result<Vec<bool>, StoreError> {
         let handle = self.handle(slot);
         handle.refresh()?;
-        Ok(keys.iter().filter(|key| handle.get(key).is_some()).count())
+        Ok(keys.iter().map(|key| handle.get(key).is_some()).collect())
     }
 
     /// Ends a run: every row is made durable, long journals become segments, many segments become one, and the journals

@@ -77,7 +77,7 @@ fn a_full_disk_is_said_to_be_full_and_loses_nothing() {
 
     let store = Store::open(&root).expect("open");
     let keys = [Digest::of(b"first"), Digest::of(b"second"), Digest::of(b"large")];
-    assert_eq!(store.rows().peek(&Digest::of(b"slot"), &keys).expect("peek"), 2);
+    assert_eq!(store.rows().peek(&Digest::of(b"slot"), &keys).expect("peek").iter().filter(|found| **found).count(), 2);
     assert!(store.incidents().is_empty());
 }
 
@@ -98,7 +98,7 @@ fn a_read_only_store_can_be_read() {
     let store = Store::open(&root).expect("open");
     assert!(!store.writable());
     assert_eq!(store.cas().get(&blob).expect("get"), b"harbour");
-    assert_eq!(store.rows().peek(&slot, &[Digest::of(b"a")]).expect("peek"), 1);
+    assert_eq!(store.rows().peek(&slot, &[Digest::of(b"a")]).expect("peek"), [true]);
     assert!(store.verify().expect("verify").is_clean());
     store.memo().save().expect("nothing to do");
     let rows = store.rows().slot(&slot, &|| Manifest::of(&Example)).expect("slot");

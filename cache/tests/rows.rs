@@ -65,11 +65,11 @@ fn files(root: &Path, prefix: &str) -> Vec<PathBuf> {
 fn asking_makes_no_file_and_appending_does() {
     let root = tempfile::tempdir().expect("tempdir");
     let store = Store::open(root.path()).expect("open");
-    assert_eq!(store.rows().peek(&slot(), &[key(1)]).expect("peek"), 0);
+    assert_eq!(store.rows().peek(&slot(), &[key(1)]).expect("peek"), [false]);
     assert!(open(&store).get(&key(1)).is_none());
     assert!(!dir(root.path()).exists());
     fill(&store, 1..3);
-    assert_eq!(store.rows().peek(&slot(), &[key(1), key(2), key(3)]).expect("peek"), 2);
+    assert_eq!(store.rows().peek(&slot(), &[key(1), key(2), key(3)]).expect("peek"), [true, true, false]);
     assert_eq!(store.rows().manifest(&slot()).expect("manifest").expect("there").key(), slot());
     assert_eq!(store.rows().all().expect("all"), [slot()]);
 }

@@ -50,6 +50,7 @@ fn record(store: &Store, name: &str) -> (Digest, Digest) {
         outputs: vec![output],
         rejected: 0,
         slots: Vec::new(),
+        spend: None,
         elapsed_ms: 0.1 + 0.2,
         created_unix_ms: 1_700_000_000_000,
     };

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use ragstage_cache::runs::RunDir;
 use ragstage_cache::{Digest, Store};
 
-use super::limits::{jobs, strictest};
-use super::outcome::BatchOutcome;
+use super::limits::{budget_usd, jobs, strictest};
+use super::outcome::{BatchOutcome, ClosedPool};
 use super::recorder::EventRecorder;
 use super::settings::Settings;
 use crate::evaluation::Evaluation;
 use crate::exec::{
-    ActionSource, CallPool, Claims, DecodedArtifacts, Dispatcher, Event, EventSink, Interrupt, Permits, Previous,
+    ActionSource, Claims, DecodedArtifacts, Dispatcher, Event, EventSink, Interrupt, Ledger, Permits, Pools, Previous,
     Rules, RunError, Shared, Sources, State,
 };
 use crate::graph::NodeId;
@@ -68,10 +68,12 @@ impl Batch {
             .build()
             .map_err(|error| RunError::Internal(format!("cannot start {jobs} threads: {error}")))?;
         let sources = Arc::new(Sources::new(store.clone()));
+        let ledger = Arc::new(Ledger::new(budget_usd(&evaluations)));
         let shared = Arc::new(Shared {
             store: store.clone(),
             sources: sources.clone(),
-            queries: CallPool::new(strictest(&evaluations), interrupt.clone()),
+            pools: Pools::new(&|pool| strictest(&evaluations, pool), &interrupt, &ledger),
+            ledger,
             events,
             interrupt,
             decoded: DecodedArtifacts::default(),
@@ -171,15 +173,19 @@ impl Batch {
         }
         let rows_computed = self.shared.rows_computed.load(std::sync::atomic::Ordering::Relaxed);
         let rows_failed = self.shared.rows_failed.load(std::sync::atomic::Ordering::Relaxed);
-        events.event(&Event::RunFinished { executed, fresh, failed, rows_computed, rows_failed });
+        let spend = self.shared.ledger.account();
+        events.event(&Event::RunFinished { executed, fresh, failed, rows_computed, rows_failed, spend });
+        let closed = self.shared.pools.all().filter_map(|(pool, calls)| {
+            calls.closed().map(|why| ClosedPool { pool, why, unusable: calls.unusable().is_some() })
+        });
         Ok(BatchOutcome {
             evaluations: outcomes,
             errors,
             executed,
             fresh,
             rows_computed,
-            pool: self.shared.queries.closed(),
-            pool_unusable: self.shared.queries.unusable().is_some(),
+            closed_pools: closed.collect(),
+            spend,
         })
     }
 }

@@ -11,6 +11,6 @@ mod run_record;
 mod settings;
 
 pub use batch::Batch;
-pub use outcome::{BatchOutcome, EvaluationOutcome};
+pub use outcome::{BatchOutcome, ClosedPool, EvaluationOutcome};
 pub use recorder::EventRecorder;
 pub use settings::Settings;

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use ragstage_stages::aggregate::{GateOutcome, Summary};
+use ragstage_stages::contract::Pool;
 
-use crate::exec::{Closed, RunError};
+use crate::exec::{Account, Closed, RunError};
 
 /// What became of one evaluation.
 #[derive(Debug)]
@@ -42,8 +43,19 @@ pub struct BatchOutcome {
     pub fresh: usize,
     /// Rows computed.
     pub rows_computed: usize,
-    /// Why no more queries were asked, if so.
-    pub pool: Option<Closed>,
-    /// Whether not one query could be asked, or the provider refused.
-    pub pool_unusable: bool,
+    /// The pools that made no more calls at some point.
+    pub closed_pools: Vec<ClosedPool>,
+    /// What was spent and saved, where there is anything of either.
+    pub spend: Option<Account>,
+}
+
+/// A pool that made no more calls.
+#[derive(Debug)]
+pub struct ClosedPool {
+    /// Which.
+    pub pool: Pool,
+    /// Why.
+    pub why: Closed,
+    /// Whether not one of its calls succeeded, or the provider refused.
+    pub unusable: bool,
 }

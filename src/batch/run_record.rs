@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::batch::Batch;
 use super::outcome::EvaluationOutcome;
-use crate::exec::{ACTIONS_FILE, Dispatcher, RecordedAction, RunError, State};
+use crate::exec::{ACTIONS_FILE, Account, Dispatcher, RecordedAction, RunError, State};
 use crate::graph::EvaluationNodes;
 
 /// The outcome file of a run record.
@@ -22,6 +22,9 @@ struct OutcomeFile<'a> {
     errors: Vec<String>,
     gates: &'a [GateOutcome],
     files: Vec<String>,
+    /// Of all evaluations of the command together: they share their calls.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    spend: Option<Account>,
 }
 
 impl Batch {
@@ -70,6 +73,7 @@ impl Batch {
             errors: errors.iter().map(ToString::to_string).collect(),
             gates: &outcome.gates,
             files: outcome.files.iter().map(|(path, _)| path.display().to_string()).collect(),
+            spend: self.shared.ledger.account(),
         };
         // As with the record itself: a history that cannot be written costs explanations, not results.
         let _ = record

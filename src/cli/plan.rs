@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use ragstage_stages::contract::Pool;
 use ragstage_stages::step::{Stage, Step};
 use serde_json::json;
 
@@ -11,8 +12,9 @@ use super::flags::{Format, PlanFlags};
 use super::open::{extra_evaluators, look, tell_incidents};
 use super::out::{out, out_json};
 use crate::batch::Settings;
+use crate::exec::Account;
 use crate::exit;
-use crate::plan::{Entry, Plan, Standing};
+use crate::plan::{Entry, Plan, Standing, Totals};
 
 /// Stale actions of one step that are listed before they are only counted.
 const MOST_LISTED: usize = 12;
@@ -36,9 +38,9 @@ pub fn plan(flags: &PlanFlags, store: Option<&Path>) -> Result<u8, Failure> {
         Format::Json => out_json(&json!({
             "format": "ragstage.plan.v1",
             "totals": totals,
-            // Full-text search and extractive answers cost nothing, and what a system under test charges is its own affair.
-            "tokens": if totals.calls == 0 { json!(0) } else { json!(null) },
-            "cost_usd": if totals.calls == 0 { json!(0.0) } else { json!(null) },
+            // What a system under test charges is its own affair. `totals.pools` says which calls the rest covers.
+            "tokens": totals.spend().map(|spend| spend.tokens),
+            "cost_usd": totals.spend().map(|spend| spend.usd()),
             "actions": plan.entries,
         }))?,
     }
@@ -74,13 +76,44 @@ fn text(plan: &Plan, all: bool) -> String {
             totals.stale, totals.cascade, totals.fresh
         )
     };
-    text += &match totals.calls {
-        0 => "Calls to come: none; tokens: none; cost: none.\n".to_string(),
-        calls => format!(
-            "Calls to come: at most {calls} of systems under test; tokens and cost: known to those systems only.\n"
-        ),
+    text + &calls_line(&totals)
+}
+
+/// What is to be asked of others, and what it takes.
+fn calls_line(totals: &Totals) -> String {
+    if totals.pools.is_empty() {
+        return "Calls to come: none; tokens: none; cost: none.\n".to_string();
+    }
+    let bound = |at_least: bool| if at_least { "at least" } else { "at most" };
+    let whose = |pool: Pool| match pool {
+        Pool::Queries => "systems under test",
+        Pool::Embeddings => "embedding endpoints",
+        Pool::Rerank => "reranking endpoints",
+        Pool::Llm => "chat models",
+        Pool::Cpu => "this machine",
     };
-    text
+    let calls: Vec<String> = totals
+        .pools
+        .iter()
+        .map(|pool| format!("{} {} of {}", bound(pool.at_least), Account::count(pool.calls), whose(pool.pool)))
+        .collect();
+    let unknown: Vec<&str> = totals.pools.iter().filter(|p| p.spend.is_none()).map(|p| whose(p.pool)).collect();
+    let without = match unknown.is_empty() {
+        true => String::new(),
+        false => format!(", without those of {}", unknown.join(" and ")),
+    };
+    let spend = match totals.spend() {
+        Some(spend) => {
+            let bound = bound(totals.pools.iter().any(|pool| pool.spend.is_some() && pool.at_least));
+            let (tokens, cost) = (Account::count(spend.tokens), Account::money(spend.usd()));
+            format!("tokens: {bound} {tokens}; cost: {bound} ${cost}{without}")
+        }
+        None if totals.pools.iter().all(|pool| pool.pool == Pool::Queries) => {
+            "tokens and cost: known to those systems only".to_string()
+        }
+        None => "tokens and cost: not known before what they depend on is there".to_string(),
+    };
+    format!("Calls to come: {}; {spend}.\n", calls.join(", "))
 }
 
 fn line(entry: &Entry) -> String {
@@ -90,8 +123,15 @@ fn line(entry: &Entry) -> String {
         let kind = if rows.calls { "calls" } else { "rows" };
         format!(" [{at_most}{} of {} {kind}]", rows.missing, rows.total)
     });
+    let asked = entry.calls.iter().filter(|calls| calls.calls > 0 && calls.pool != Pool::Queries);
+    let asked: String = asked
+        .map(|calls| {
+            let bound = if calls.at_least { "at least" } else { "at most" };
+            format!(" [{bound} {} {} calls]", calls.calls, calls.pool.name())
+        })
+        .collect();
     format!(
-        "    {:<8} {}{rows}{}\n",
+        "    {:<8} {}{rows}{asked}{}\n",
         entry.standing.name(),
         entry.label,
         match reasons.is_empty() {

@@ -8,6 +8,7 @@ use std::time::SystemTime;
 
 use comfy_table::Table;
 use ragstage_stages::aggregate::Headline;
+use ragstage_stages::contract::Pool;
 use ragstage_stages::step::{Stage, Step};
 use serde_json::json;
 
@@ -17,7 +18,7 @@ use super::flags::{Format, RunFlags};
 use super::open::{Secrets, evaluations, extra_evaluators, refuse_overwriting, store_place};
 use super::out::{out, out_json};
 use crate::batch::{Batch, BatchOutcome, EvaluationOutcome, EventRecorder, Settings};
-use crate::exec::{Event, EventSink, Fanout, Interrupt};
+use crate::exec::{Account, Event, EventSink, Fanout, Interrupt};
 use crate::exit;
 use crate::progress::{Bars, Lines};
 
@@ -79,6 +80,9 @@ pub fn run(flags: &RunFlags, store: Option<&Path>, only_score: bool) -> Result<u
     for error in &outcome.errors {
         print_run_error(error);
     }
+    if let Some(account) = outcome.spend.as_ref().filter(|_| !flags.quiet) {
+        tell!("{}", spend_line(account));
+    }
     let code = code(&outcome);
     explain_code(code, &outcome);
     // A run that broke off has not read everything. What it leaves out would be forgotten by make, whose stamp of an
@@ -118,8 +122,10 @@ fn code(outcome: &BatchOutcome) -> u8 {
         return code;
     }
     let each = || outcome.evaluations.iter();
-    if outcome.pool_unusable {
+    if outcome.closed_pools.iter().any(|closed| closed.unusable) {
         exit::PROVIDER
+    } else if over_budget(outcome).is_some() {
+        exit::ITEMS_FAILED
     } else if each().filter_map(|e| e.summary.as_ref()).any(|s| s.headlines().iter().any(under_floor)) {
         exit::COVERAGE
     } else if each().any(|evaluation| evaluation.gates.iter().any(|gate| !gate.passed)) {
@@ -129,6 +135,21 @@ fn code(outcome: &BatchOutcome) -> u8 {
     } else {
         exit::OK
     }
+}
+
+/// What was spent, where the budget stopped calls.
+fn over_budget(outcome: &BatchOutcome) -> Option<&Account> {
+    outcome.spend.as_ref().filter(|account| account.over_budget > 0)
+}
+
+/// One line about money, where there was any.
+fn spend_line(account: &Account) -> String {
+    format!(
+        "spent ${} ({} tokens), saved by cache ${}",
+        Account::money(account.spent_usd),
+        Account::count(account.spent_tokens),
+        Account::money(account.saved_usd)
+    )
 }
 
 fn gravity(code: u8) -> usize {
@@ -151,6 +172,15 @@ fn explain_code(code: u8, outcome: &BatchOutcome) {
     }
     match code {
         exit::ITEMS_FAILED => {
+            if let Some(account) = over_budget(outcome) {
+                tell!(
+                    "the budget of ${} stopped the run: ${} are spent, and {} calls were not made because they might have \
+                     broken it. The same command with a higher `limits.budget_usd` continues where this one stopped.",
+                    Account::money(account.budget_usd.unwrap_or_default()),
+                    Account::money(account.spent_usd),
+                    Account::count(account.over_budget)
+                );
+            }
             let all = || outcome.evaluations.iter();
             let failed: u64 = all().map(|evaluation| evaluation.failed_items).sum();
             let rejected: u64 = all().map(|evaluation| evaluation.rejected_items).sum();
@@ -172,17 +202,29 @@ fn explain_code(code: u8, outcome: &BatchOutcome) {
         }
         exit::PROVIDER => {
             // An error of its own has said what to do.
-            if outcome.errors.is_empty()
-                && let Some(closed) = &outcome.pool
-            {
-                tell!("error: the system under test could not be used: {}", closed.error);
-                tell!(
-                    "  hint: is it running, and does the evaluation file name the right address or command and the right \
-                     credentials? The same command asks what is missing."
-                );
+            if outcome.errors.is_empty() {
+                for closed in outcome.closed_pools.iter().filter(|closed| closed.unusable) {
+                    tell!("error: {} could not be used: {}", whose(closed.pool), closed.why.error);
+                    tell!(
+                        "  hint: is it running, and does the evaluation file name the right {} and the right credentials? The \
+                         same command asks what is missing.",
+                        if closed.pool == Pool::Queries { "address or command" } else { "`base_url`, the right model" }
+                    );
+                }
             }
         }
         _ => {}
+    }
+}
+
+/// Who answers the calls of a pool.
+fn whose(pool: Pool) -> &'static str {
+    match pool {
+        Pool::Queries => "the system under test",
+        Pool::Embeddings => "the embedding endpoint",
+        Pool::Rerank => "the reranking endpoint",
+        Pool::Llm => "the chat model",
+        Pool::Cpu => "this machine",
     }
 }
 
@@ -262,14 +304,18 @@ fn json(outcome: &BatchOutcome) -> serde_json::Value {
             "executed": evaluation.executed, "fresh": evaluation.fresh,
         })
     };
-    json!({
+    let mut json = json!({
         "format": "ragstage.run.v1",
         "executed": outcome.executed,
         "fresh": outcome.fresh,
         "rows_computed": outcome.rows_computed,
         "errors": outcome.errors.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "evaluations": outcome.evaluations.iter().map(evaluation).collect::<Vec<_>>(),
-    })
+    });
+    if let Some(account) = &outcome.spend {
+        json["spend"] = json!(account);
+    }
+    json
 }
 
 /// Sets a stamp's time to that of the run's start, creating it if need be: an input that was edited while the run went on is

@@ -89,8 +89,8 @@ fn the_documented_example_is_read() {
     assert_eq!(evaluation.evaluators.as_ref().map(Vec::len), Some(3));
     assert_eq!(evaluation.gates[1].measure, "token_f1@5");
     assert!(evaluation.answer_given);
-    let queries = PoolLimits { requests_per_minute: Some(600), ..PoolLimits::default() };
-    assert_eq!(evaluation.limits, Limits { jobs: Some(2), queries, keep_going: true });
+    let queries = PoolLimits { requests_per_minute: Some(600), ..Limits::default().queries };
+    assert_eq!(evaluation.limits, Limits { jobs: Some(2), queries, ..Limits::default() });
     assert!(!format!("{evaluation:?}").contains(TOKEN));
 }
 

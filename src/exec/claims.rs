@@ -32,6 +32,15 @@ impl Claims {
         Claim { claims: self, row }
     }
 
+    /// [`Claims::take`] of several rows, always in the same order, so that two that need the same ones never wait for each
+    /// other.
+    pub fn take_all(&self, slot: Digest, keys: impl Iterator<Item = Digest>) -> Vec<Claim<'_>> {
+        let mut keys: Vec<Digest> = keys.collect();
+        keys.sort_unstable();
+        keys.dedup();
+        keys.into_iter().map(|key| self.take(slot, key)).collect()
+    }
+
     fn lock(&self) -> MutexGuard<'_, HashSet<RowId>> {
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }

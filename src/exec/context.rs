@@ -1,9 +1,9 @@
 //! What a running action is lent: blobs, source files, and rows that are computed, journaled and kept.
 
 use std::any::TypeId;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,8 @@ use ragstage_cache::key::key_of;
 use ragstage_cache::rows::{Durability, RowSlot};
 use ragstage_cache::{Digest, Manifest, StoreError};
 use ragstage_stages::contract::{
-    Call, ComputeGroup, ComputeRow, ComputeTogether, Context, Decoded, MakeValue, Meter, Row, RowBatch, RowOutcome,
+    Call, ComputeGroup, ComputeRow, ComputeTogether, Context, Cost, Decoded, MakeValue, Meter, Pool, Row, RowBatch,
+    RowItem, RowOutcome, Spend,
 };
 use ragstage_stages::error::{InputError, Place, RowError, RowErrorKind, StageError, StageErrorKind};
 use ragstage_stages::step::{Stage, Step};
@@ -19,6 +20,7 @@ use rayon::prelude::*;
 
 use super::calls::Calls;
 use super::event::Event;
+use super::permits::Permit;
 use super::pool::Notice;
 use super::shared::Shared;
 
@@ -40,6 +42,19 @@ pub struct ActionContext<'a> {
     pub watched: &'a [PathBuf],
     slots: Mutex<Vec<Digest>>,
     failed: AtomicU64,
+    /// The right to compute; returned while calls of somebody else are waited for.
+    permit: Mutex<Option<Permit<'a>>>,
+    /// How many batches ask for the rows of the batch at hand.
+    depth: AtomicUsize,
+    costs: Mutex<Costs>,
+}
+
+/// What the rows of an action have cost.
+#[derive(Default)]
+struct Costs {
+    /// The rows that were counted, by slot and key: what is asked for twice is paid for once.
+    counted: HashSet<(Digest, Digest)>,
+    sum: Spend,
 }
 
 /// Why a batch stopped before its end.
@@ -61,7 +76,25 @@ impl<'a> ActionContext<'a> {
             watched: &[],
             slots: Mutex::default(),
             failed: AtomicU64::new(0),
+            permit: Mutex::default(),
+            depth: AtomicUsize::new(0),
+            costs: Mutex::default(),
         }
+    }
+
+    /// Gives the action the right to compute.
+    pub(super) fn hold(&self, permit: Option<Permit<'a>>) {
+        *self.permit.lock().unwrap_or_else(PoisonError::into_inner) = permit;
+    }
+
+    /// Takes the right to compute back.
+    pub(super) fn release(&self) {
+        drop(self.permit.lock().unwrap_or_else(PoisonError::into_inner).take());
+    }
+
+    /// What the rows of the action have cost, in this run or an earlier one.
+    pub fn spend(&self) -> Spend {
+        self.costs.lock().unwrap_or_else(PoisonError::into_inner).sum
     }
 
     /// The row slots that were used.
@@ -78,79 +111,198 @@ impl<'a> ActionContext<'a> {
         StageError { step: self.step, kind }
     }
 
+    /// Whether the rows at hand are for the sake of other rows, which are what people count.
+    fn nested(&self) -> bool {
+        self.depth.load(Ordering::Relaxed) > 0
+    }
+
     pub(super) fn row_done(&self, item: &str, attempts: u32, paid: bool) {
-        self.shared.rows_computed.fetch_add(1, Ordering::Relaxed);
+        let nested = self.nested();
+        if !nested {
+            self.shared.rows_computed.fetch_add(1, Ordering::Relaxed);
+        }
         self.shared.events.event(&Event::RowDone {
             step: self.step,
             label: self.label.to_string(),
             item: item.to_string(),
             attempts,
             paid,
+            nested,
         });
     }
 
     pub(super) fn row_failed(&self, item: &str, error: &RowError) {
-        self.failed.fetch_add(1, Ordering::Relaxed);
-        self.shared.rows_failed.fetch_add(1, Ordering::Relaxed);
+        let nested = self.nested();
+        if !nested {
+            self.failed.fetch_add(1, Ordering::Relaxed);
+            self.shared.rows_failed.fetch_add(1, Ordering::Relaxed);
+        }
         self.shared.events.event(&Event::RowFailed {
             step: self.step,
             label: self.label.to_string(),
             item: item.to_string(),
             error: error.clone(),
+            nested,
         });
     }
 
+    /// Counts a row that was computed for money.
+    pub(super) fn paid_row(&self, found: &Found, key: Digest, cost: &dyn Cost, row: &Row) {
+        self.count(found, key, cost.of(row));
+    }
+
+    /// Counts a row that was there already.
+    pub(super) fn found_row(&self, found: &Found, key: Digest, cost: &dyn Cost, row: &Row) {
+        let spend = cost.of(row);
+        if self.count(found, key, spend) {
+            self.shared.ledger.save(spend);
+        }
+    }
+
+    /// Whether the row had not been counted before, and is worth it.
+    fn count(&self, found: &Found, key: Digest, spend: Spend) -> bool {
+        if spend == Spend::default() {
+            return false;
+        }
+        let mut costs = self.costs.lock().unwrap_or_else(PoisonError::into_inner);
+        let new = costs.counted.insert((found.slot_key, key));
+        if new {
+            costs.sum = costs.sum.plus(spend);
+        }
+        new
+    }
+
     /// One row. A panic on it is a failure of its item, not of the run.
-    pub(super) fn compute(
-        &self,
-        item: &str,
-        index: usize,
-        call: &Call,
-        compute: &ComputeRow<'_>,
-    ) -> Result<Row, RowError> {
+    fn compute(&self, item: &str, index: usize, call: &Call, compute: &ComputeRow<'_>) -> Result<Row, RowError> {
+        let computed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| compute(index, call)));
+        computed.unwrap_or_else(|_| Err(self.broke_down(Pool::Cpu, item)))
+    }
+
+    fn broke_down(&self, pool: Pool, item: &str) -> RowError {
         let kind = match self.step.stage() {
             Stage::Query => RowErrorKind::BadReply,
             Stage::Score => RowErrorKind::Evaluator,
+            _ if pool.calls() => RowErrorKind::BadReply,
             _ => RowErrorKind::Document,
         };
-        let computed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| compute(index, call)));
-        computed
-            .unwrap_or_else(|_| Err(RowError::new(kind, format!("{item}: the code that reads it broke down on it"))))
+        RowError::new(kind, format!("{item}: the code that reads it broke down on it"))
     }
 
-    fn on_cpu(
+    /// Several rows: one outcome for each of `indexes`, or an error of all of them.
+    pub(super) fn compute_group(
         &self,
-        slot: &RowSlot,
-        batch: &RowBatch<'_>,
-        missing: &[usize],
-        compute: &ComputeRow<'_>,
-    ) -> Result<Vec<RowOutcome>, Halt> {
-        let one = |&index: &usize| {
-            if self.shared.interrupt.asked() {
-                return Err(Halt::Interrupted);
-            }
+        batch: Wanted<'_>,
+        indexes: &[usize],
+        call: &Call,
+        compute: &ComputeGroup<'_>,
+    ) -> Result<Vec<Result<Row, RowError>>, RowError> {
+        let computed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| compute(indexes, call)));
+        let mut rows = computed.unwrap_or_else(|_| {
+            let first = indexes.first().and_then(|&index| batch.items.get(index));
+            Err(self.broke_down(batch.pool, first.map_or("", |item| item.label)))
+        })?;
+        rows.resize_with(indexes.len(), || Err(not_computed()));
+        Ok(rows)
+    }
+
+    /// Rows of the CPU, one by one.
+    fn rows_on_cpu(&self, batch: Wanted<'_>, found: &Found, compute: &ComputeRow<'_>) -> Result<Vec<RowOutcome>, Halt> {
+        let call = Call { timeout: Duration::MAX, attempt: 1, meter: Meter::default() };
+        self.spread(&found.missing, |&index| {
             let item = &batch.items[index];
-            let call = Call { timeout: Duration::MAX, attempt: 1, meter: Meter::default() };
-            match self.compute(item.label, index, &call, compute) {
-                Ok(row) => {
-                    // Not flushed to the device: what a loss of power takes with it is computed again, for nothing.
-                    let row = slot.append(item.key, row, Durability::Free).map_err(Halt::Store)?;
-                    self.row_done(item.label, 1, false);
-                    Ok(RowOutcome::Done(row))
-                }
-                Err(error) => {
-                    self.row_failed(item.label, &error);
-                    Ok(RowOutcome::Failed(error))
-                }
+            self.keep_free(batch, found, index, self.compute(item.label, index, &call, compute))
+        })
+    }
+
+    /// Rows of the CPU, in groups.
+    fn groups_on_cpu(
+        &self,
+        batch: Wanted<'_>,
+        found: &Found,
+        size: usize,
+        compute: &ComputeGroup<'_>,
+    ) -> Result<Vec<RowOutcome>, Halt> {
+        let call = Call { timeout: Duration::MAX, attempt: 1, meter: Meter::default() };
+        let keys = found.missing.iter().map(|&index| batch.items[index].key);
+        // Not by the threads that compute: one that waits may be what the other waits for.
+        let _claims = self.shared.claims.take_all(found.slot_key, keys);
+        let mut outcomes: Vec<Option<RowOutcome>> =
+            found.missing.iter().map(|&index| found.slot.get(&batch.items[index].key).map(RowOutcome::Done)).collect();
+        let open = || outcomes.iter().zip(&found.missing).filter(|(outcome, _)| outcome.is_none());
+        let missing: Vec<usize> = open().map(|(_, index)| *index).collect();
+        let groups: Vec<&[usize]> = missing.chunks(size.max(1)).collect();
+        let computed = self.spread(&groups, |group| {
+            let rows = self.divide(batch, group, &call, compute);
+            let kept = group.iter().zip(rows).map(|(&index, row)| self.keep_free(batch, found, index, row));
+            kept.collect::<Result<Vec<_>, _>>()
+        })?;
+        let mut computed = computed.into_iter().flatten();
+        for outcome in outcomes.iter_mut().filter(|outcome| outcome.is_none()) {
+            *outcome = computed.next();
+        }
+        outcomes.into_iter().map(|outcome| outcome.ok_or(Halt::Interrupted)).collect()
+    }
+
+    /// The rows of a group; where it fails as a whole, those of its halves, so that one bad item fails only itself.
+    fn divide(
+        &self,
+        batch: Wanted<'_>,
+        indexes: &[usize],
+        call: &Call,
+        compute: &ComputeGroup<'_>,
+    ) -> Vec<Result<Row, RowError>> {
+        match self.compute_group(batch, indexes, call, compute) {
+            Ok(rows) => rows,
+            Err(error) if indexes.len() < 2 => indexes.iter().map(|_| Err(error.clone())).collect(),
+            Err(_) => {
+                let (first, second) = indexes.split_at(indexes.len() / 2);
+                let mut rows = self.divide(batch, first, call, compute);
+                rows.extend(self.divide(batch, second, call, compute));
+                rows
             }
+        }
+    }
+
+    /// Keeps a row that costs nothing but time. It is not flushed to the device: what a loss of power takes with it is
+    /// computed again.
+    fn keep_free(
+        &self,
+        batch: Wanted<'_>,
+        found: &Found,
+        index: usize,
+        row: Result<Row, RowError>,
+    ) -> Result<RowOutcome, Halt> {
+        let item = &batch.items[index];
+        match row {
+            Ok(row) => {
+                let row = found.slot.append(item.key, row, Durability::Free).map_err(Halt::Store)?;
+                self.row_done(item.label, 1, false);
+                Ok(RowOutcome::Done(row))
+            }
+            Err(error) => {
+                self.row_failed(item.label, &error);
+                Ok(RowOutcome::Failed(error))
+            }
+        }
+    }
+
+    /// `one` of each of `all`, in their order: on this thread, and where that takes long on all of them.
+    fn spread<T: Sync, R: Send>(
+        &self,
+        all: &[T],
+        one: impl Fn(&T) -> Result<R, Halt> + Sync + Send,
+    ) -> Result<Vec<R>, Halt> {
+        let one = |item: &T| match self.shared.interrupt.asked() {
+            true => Err(Halt::Interrupted),
+            false => one(item),
         };
         let start = Instant::now();
-        let mut rest = missing.iter();
-        let mut outcomes = Vec::with_capacity(missing.len());
+        let mut rest = all.iter();
+        let mut outcomes = Vec::with_capacity(all.len());
         while start.elapsed() < ALONE
-            && let Some(index) = rest.next()
+            && let Some(item) = rest.next()
         {
-            outcomes.push(one(index)?);
+            outcomes.push(one(item)?);
         }
         let rest = rest.as_slice();
         if !rest.is_empty() {
@@ -160,7 +312,20 @@ impl<'a> ActionContext<'a> {
         Ok(outcomes)
     }
 
-    pub(super) fn notice(&self, item: &str, notice: Notice<'_>) {
+    /// Waits for calls of somebody else, and lets others compute meanwhile.
+    fn waiting<T>(&self, wait: impl FnOnce() -> T) -> T {
+        let held = self.permit.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let computes = held.is_some();
+        drop(held);
+        let done = wait();
+        if computes {
+            self.hold(Some(self.shared.computing.take()));
+        }
+        done
+    }
+
+    pub(super) fn notice(&self, pool: Pool, item: &str, notice: Notice<'_>) {
+        let pool = pool.name().to_string();
         let event = match notice {
             Notice::Retry { attempt, wait, error } => Event::RowRetried {
                 step: self.step,
@@ -170,10 +335,9 @@ impl<'a> ActionContext<'a> {
                 wait_ms: wait.as_millis() as u64,
                 error: error.clone(),
             },
-            Notice::Closed(closed) if closed.refused => {
-                Event::PoolStopped { pool: "queries".to_string(), error: closed.error.clone() }
-            }
-            Notice::Closed(closed) => Event::BreakerOpened { pool: "queries".to_string(), error: closed.error.clone() },
+            Notice::Closed(closed) if closed.refused => Event::PoolStopped { pool, error: closed.error.clone() },
+            Notice::Closed(closed) => Event::BreakerOpened { pool, error: closed.error.clone() },
+            Notice::OverBudget(error) => Event::BudgetReached { pool, error: error.clone() },
         };
         self.shared.events.event(&event);
     }
@@ -210,12 +374,14 @@ impl Context for ActionContext<'_> {
 
     fn rows(&self, batch: RowBatch<'_>, compute: &ComputeRow<'_>) -> Result<Vec<RowOutcome>, StageError> {
         let found = self.look_up(&batch)?;
+        let wanted = Wanted::of(&batch);
         let computed = if found.missing.is_empty() {
             Ok(Vec::new())
-        } else if batch.pool.calls() {
-            Calls::new(self, &found.slot, found.slot_key, batch.items, &found.missing, compute).run()
+        } else if let Some(pool) = self.shared.pools.of(batch.pool) {
+            let one = |indexes: &[usize], call: &Call| indexes.iter().map(|&index| Ok(compute(index, call))).collect();
+            self.waiting(|| Calls::new(self, pool, wanted, &found, 1, &one).run())
         } else {
-            self.on_cpu(&found.slot, &batch, &found.missing, compute)
+            self.rows_on_cpu(wanted, &found, compute)
         };
         self.combine(&batch, found, computed)
     }
@@ -223,81 +389,114 @@ impl Context for ActionContext<'_> {
     fn rows_in_groups(
         &self,
         batch: RowBatch<'_>,
-        _size: usize,
+        size: usize,
         compute: &ComputeGroup<'_>,
     ) -> Result<Vec<RowOutcome>, StageError> {
-        self.rows(batch, &|index, call| {
-            let lost = || RowError::new(RowErrorKind::BadReply, "the row was not computed");
-            compute(&[index], call)?.pop().unwrap_or_else(|| Err(lost()))
-        })
+        let found = self.look_up(&batch)?;
+        let wanted = Wanted::of(&batch);
+        let computed = if found.missing.is_empty() {
+            Ok(Vec::new())
+        } else if let Some(pool) = self.shared.pools.of(batch.pool) {
+            self.waiting(|| Calls::new(self, pool, wanted, &found, size, compute).run())
+        } else {
+            self.groups_on_cpu(wanted, &found, size, compute)
+        };
+        self.combine(&batch, found, computed)
     }
 
     fn rows_together(&self, batch: RowBatch<'_>, compute: &ComputeTogether<'_>) -> Result<Vec<RowOutcome>, StageError> {
         let found = self.look_up(&batch)?;
-        let rows = if found.missing.is_empty() { Vec::new() } else { compute(&found.missing)? };
+        let wanted = Wanted::of(&batch);
+        let rows = if found.missing.is_empty() {
+            Vec::new()
+        } else {
+            self.depth.fetch_add(1, Ordering::Relaxed);
+            let rows = compute(&found.missing);
+            self.depth.fetch_sub(1, Ordering::Relaxed);
+            rows?
+        };
         let mut rows = rows.into_iter();
-        let computed = found
-            .missing
-            .iter()
-            .map(|&index| {
-                let label = batch.items[index].label;
-                let lost = || RowError::new(RowErrorKind::BadReply, "the row was not computed");
-                match rows.next().unwrap_or_else(|| Err(lost())) {
-                    Ok(row) => {
-                        let row =
-                            found.slot.append(batch.items[index].key, row, Durability::Free).map_err(Halt::Store)?;
-                        self.row_done(label, 1, false);
-                        Ok(RowOutcome::Done(row))
-                    }
-                    Err(error) => {
-                        self.row_failed(label, &error);
-                        Ok(RowOutcome::Failed(error))
-                    }
-                }
-            })
-            .collect();
+        let next =
+            |&index: &usize| self.keep_free(wanted, &found, index, rows.next().unwrap_or_else(|| Err(not_computed())));
+        let computed = found.missing.iter().map(next).collect();
         self.combine(&batch, found, computed)
     }
 }
 
+fn not_computed() -> RowError {
+    RowError::new(RowErrorKind::BadReply, "the row was not computed")
+}
+
+/// What of a batch the threads that compute it need to know.
+#[derive(Clone, Copy)]
+pub(super) struct Wanted<'a> {
+    pub(super) pool: Pool,
+    pub(super) items: &'a [RowItem<'a>],
+    pub(super) cost: &'a dyn Cost,
+}
+
+impl<'a> Wanted<'a> {
+    fn of(batch: &RowBatch<'a>) -> Self {
+        Wanted { pool: batch.pool, items: batch.items, cost: batch.cost }
+    }
+}
+
 /// What of a batch is there already.
-struct Found {
-    slot: Arc<RowSlot>,
-    slot_key: Digest,
+pub(super) struct Found {
+    pub(super) slot: Arc<RowSlot>,
+    pub(super) slot_key: Digest,
     outcomes: Vec<Option<RowOutcome>>,
     /// Of each missing row, its position in `missing`.
     first_of: HashMap<Digest, usize>,
-    missing: Vec<usize>,
+    pub(super) missing: Vec<usize>,
 }
 
 impl ActionContext<'_> {
     fn look_up(&self, batch: &RowBatch<'_>) -> Result<Found, StageError> {
         let store_error = |error| self.error(StageErrorKind::Store(error));
         let slot_key = key_of(batch.slot);
-        self.slots.lock().unwrap_or_else(PoisonError::into_inner).push(slot_key);
-        let slot = self.shared.store.rows().slot(&slot_key, &|| Manifest::of(batch.slot)).map_err(store_error)?;
-        let mut outcomes: Vec<Option<RowOutcome>> = Vec::with_capacity(batch.items.len());
-        // Items with one key are one row: it is computed once, whoever asks for it.
-        let mut first_of: HashMap<Digest, usize> = HashMap::new();
-        let mut missing = Vec::new();
-        for (index, item) in batch.items.iter().enumerate() {
-            let found = slot.get(&item.key).map(RowOutcome::Done);
-            if found.is_none() && !first_of.contains_key(&item.key) {
-                first_of.insert(item.key, missing.len());
-                missing.push(index);
+        {
+            let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+            if !slots.contains(&slot_key) {
+                slots.push(slot_key);
             }
-            outcomes.push(found);
+        }
+        let slot = self.shared.store.rows().slot(&slot_key, &|| Manifest::of(batch.slot)).map_err(store_error)?;
+        let mut found = Found {
+            slot,
+            slot_key,
+            outcomes: Vec::with_capacity(batch.items.len()),
+            first_of: HashMap::new(),
+            missing: Vec::new(),
+        };
+        let mut cached = 0;
+        for (index, item) in batch.items.iter().enumerate() {
+            let row = found.slot.get(&item.key);
+            match &row {
+                Some(row) => {
+                    cached += 1;
+                    self.found_row(&found, item.key, batch.cost, row);
+                }
+                // Items with one key are one row: it is computed once, whoever asks for it.
+                None if !found.first_of.contains_key(&item.key) => {
+                    found.first_of.insert(item.key, found.missing.len());
+                    found.missing.push(index);
+                }
+                None => {}
+            }
+            found.outcomes.push(row.map(RowOutcome::Done));
         }
         self.shared.events.event(&Event::RowsPlanned {
             step: self.step,
             label: self.label.to_string(),
             total: batch.items.len(),
-            cached: outcomes.iter().filter(|outcome| outcome.is_some()).count(),
+            cached,
+            nested: self.nested(),
         });
-        if batch.pool.calls() && !self.ask && !missing.is_empty() {
-            return Err(self.error(StageErrorKind::Unasked(missing.len())));
+        if batch.pool.calls() && !self.ask && !found.missing.is_empty() {
+            return Err(self.error(StageErrorKind::Unasked(found.missing.len())));
         }
-        Ok(Found { slot, slot_key, outcomes, first_of, missing })
+        Ok(found)
     }
 
     fn combine(

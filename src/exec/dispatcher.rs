@@ -18,7 +18,7 @@ use super::outcome::{NotAllowed, RunError};
 use super::previous::Previous;
 use super::shared::Shared;
 use super::state::State;
-use super::worker::{Assignment, Failure, Outcome, Ran, serve, whole};
+use super::worker::{Assignment, Failure, Outcome, Ran, serve, spend_of, whole};
 use crate::graph::{Graph, Node, NodeId, Spec};
 use crate::stale::StaleReason;
 
@@ -57,6 +57,8 @@ pub struct NodeRun {
     pub executed: bool,
     /// The row slots it uses.
     pub slots: Vec<Digest>,
+    /// Whether what it saves is counted.
+    saved: bool,
     waiting: usize,
     repairs: HashMap<Digest, u32>,
     lost: Option<Digest>,
@@ -203,7 +205,8 @@ impl<'a> Dispatcher<'a> {
             }
         };
         let mut spawned_cpu = false;
-        let mut spawned_calls = false;
+        let mut callers = 0;
+        let mut calling = 0;
         let lanes = Lanes { cpu, calls, outcomes };
         let mut in_flight = 0usize;
         let mut told = false;
@@ -215,9 +218,11 @@ impl<'a> Dispatcher<'a> {
             {
                 if let Some(assignment) = self.consider(id) {
                     // Threads are made when there is something for them: a warm run needs none.
-                    if calls_out(self.graph.node(id)) {
-                        if !std::mem::replace(&mut spawned_calls, true) {
-                            spawn(&call_assignments, self.shared.queries.concurrency());
+                    if assignment.calls {
+                        calling += 1;
+                        if callers < calling && callers < self.shared.pools.concurrency() {
+                            callers += 1;
+                            spawn(&call_assignments, 1);
                         }
                         let _ = lanes.calls.send(assignment);
                     } else {
@@ -236,6 +241,7 @@ impl<'a> Dispatcher<'a> {
                 for assignment in cpu_assignments.try_iter().chain(call_assignments.try_iter()) {
                     self.runs[assignment.id.0].state = Some(State::Want);
                     in_flight -= 1;
+                    calling -= usize::from(assignment.calls);
                 }
             }
             if self.shared.interrupt.asked() && !std::mem::replace(&mut told, true) {
@@ -247,6 +253,7 @@ impl<'a> Dispatcher<'a> {
             match lanes.outcomes.recv_timeout(Duration::from_millis(100)) {
                 Ok(outcome) => {
                     in_flight -= 1;
+                    calling -= usize::from(outcome.calls);
                     self.settle(outcome);
                 }
                 Err(RecvTimeoutError::Timeout) => {}
@@ -292,6 +299,9 @@ impl<'a> Dispatcher<'a> {
             match whole(&self.shared, &key) {
                 Ok(Some(record)) => {
                     self.shared.events.event(&Event::ActionFresh { step: node.step, label: node.label, key });
+                    if !std::mem::replace(&mut run.saved, true) {
+                        self.shared.ledger.save(spend_of(&record));
+                    }
                     run.slots = record.slots;
                     self.finish(id, record.outputs, true, 0, record.rejected);
                     return None;
@@ -316,12 +326,14 @@ impl<'a> Dispatcher<'a> {
             self.fail(id, RunError::Store(error));
             return None;
         }
-        let computes = !calls_out(&node);
+        let calls = !node.spec.pools().is_empty();
+        // A system under test does all the work; with models there is computing before and after.
+        let computes = !matches!(node.spec, Spec::System { .. });
         let watched = match &node.spec {
             Spec::System { watched, .. } => watched.clone(),
             _ => Arc::default(),
         };
-        Some(Assignment { id, step: node.step, label: node.label, key, action, keep, ask, computes, watched })
+        Some(Assignment { id, step: node.step, label: node.label, key, action, keep, ask, calls, computes, watched })
     }
 
     /// A node would have to run where it may not.
@@ -358,7 +370,7 @@ impl<'a> Dispatcher<'a> {
 
     /// Takes an outcome in.
     fn settle(&mut self, outcome: Outcome) {
-        let Outcome { id, result, slots } = outcome;
+        let Outcome { id, result, slots, calls: _ } = outcome;
         self.runs[id.0].slots = slots;
         match result {
             Ok(ran) => self.ran(id, ran),
@@ -531,9 +543,4 @@ impl<'a> Dispatcher<'a> {
             self.shared.events.event(&Event::StoreIncident { message: incident.to_string() });
         }
     }
-}
-
-/// Whether the node's work is calls of somebody else rather than our own computing.
-fn calls_out(node: &Node) -> bool {
-    matches!(node.spec, Spec::System { .. })
 }

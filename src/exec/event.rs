@@ -8,6 +8,7 @@ use ragstage_stages::error::RowError;
 use ragstage_stages::step::Step;
 use serde::{Deserialize, Serialize};
 
+use super::ledger::Account;
 use crate::stale::StaleReason;
 
 /// Something that happened.
@@ -71,6 +72,9 @@ pub enum Event {
         total: usize,
         /// Rows found in the row cache.
         cached: usize,
+        /// Whether they are for the sake of other rows of the same action: what a case asks of models.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        nested: bool,
     },
     /// A row was computed (never sent for a cached row).
     RowDone {
@@ -85,6 +89,9 @@ pub enum Event {
         /// Whether it was a call of somebody else, which may cost, rather than our own computing.
         #[serde(default)]
         paid: bool,
+        /// Whether it was for the sake of another row of the same action.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        nested: bool,
     },
     /// An attempt failed and another one follows.
     RowRetried {
@@ -92,7 +99,7 @@ pub enum Event {
         step: Step,
         /// Label of the action.
         label: String,
-        /// The item.
+        /// The item, or the first of several that were asked for at once.
         item: String,
         /// The attempt that failed, from 1.
         attempt: u32,
@@ -111,6 +118,9 @@ pub enum Event {
         item: String,
         /// Why.
         error: RowError,
+        /// Whether it was for the sake of another row of the same action, which says itself what becomes of it.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        nested: bool,
     },
     /// An action ran to its end.
     ActionFinished {
@@ -175,6 +185,13 @@ pub enum Event {
         /// The refusal.
         error: RowError,
     },
+    /// The budget does not hold a call: it is not made, nor is any later one that does not fit.
+    BudgetReached {
+        /// The pool.
+        pool: String,
+        /// What its rows say.
+        error: RowError,
+    },
     /// The user asked to stop; calls in flight land first.
     Interrupted,
     /// A file was brought up to date for the user.
@@ -196,6 +213,9 @@ pub enum Event {
         rows_computed: usize,
         /// Rows that failed.
         rows_failed: usize,
+        /// What was spent and saved, where there is anything of either.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        spend: Option<Account>,
     },
 }
 

@@ -8,14 +8,19 @@ mod decoded;
 mod dispatcher;
 mod event;
 mod interrupt;
+mod ledger;
 mod outcome;
 mod permits;
 mod pool;
+mod pools;
 mod previous;
 mod shared;
 mod sources;
 mod state;
 mod worker;
+
+#[cfg(test)]
+mod rows_test;
 
 pub use actions::{ActionSource, NodeOutputs};
 pub use claims::Claims;
@@ -24,9 +29,11 @@ pub use decoded::DecodedArtifacts;
 pub use dispatcher::{Dispatcher, NodeRun, Rules};
 pub use event::{Event, EventSink, Fanout};
 pub use interrupt::Interrupt;
+pub use ledger::{Account, Ledger};
 pub use outcome::RunError;
 pub use permits::{Permit, Permits};
-pub use pool::{CallPool, Closed, Notice, PoolLimits};
+pub use pool::{CallPool, Closed, Expected, Notice, PoolLimits};
+pub use pools::Pools;
 pub use previous::{ACTIONS_FILE, Previous, RecordedAction};
 pub use shared::Shared;
 pub use sources::{FileFact, Sources};

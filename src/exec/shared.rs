@@ -9,8 +9,9 @@ use super::claims::Claims;
 use super::decoded::DecodedArtifacts;
 use super::event::EventSink;
 use super::interrupt::Interrupt;
+use super::ledger::Ledger;
 use super::permits::Permits;
-use super::pool::CallPool;
+use super::pools::Pools;
 use super::sources::Sources;
 
 /// What the threads of a run share.
@@ -19,8 +20,10 @@ pub struct Shared {
     pub store: Arc<Store>,
     /// The files that are read.
     pub sources: Arc<Sources>,
-    /// Calls of systems under test.
-    pub queries: CallPool,
+    /// Calls of systems under test and of models.
+    pub pools: Pools,
+    /// What is spent and saved.
+    pub ledger: Arc<Ledger>,
     /// The paid rows that are being computed.
     pub claims: Claims,
     /// Where events go.

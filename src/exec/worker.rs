@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use ragstage_cache::action::{ACTION_FORMAT, ActionRecord, OutputRecord};
+use ragstage_cache::action::{ACTION_FORMAT, ActionRecord, ActionSpend, OutputRecord};
 use ragstage_cache::{Digest, Manifest, StoreError};
-use ragstage_stages::contract::{Action, Produced};
+use ragstage_stages::contract::{Action, Produced, Spend};
 use ragstage_stages::error::StageError;
 use ragstage_stages::step::Step;
 
@@ -32,7 +32,9 @@ pub struct Assignment {
     pub keep: bool,
     /// Whether a system under test may be asked.
     pub ask: bool,
-    /// Whether its work is our own computing rather than calls of somebody else.
+    /// Whether it may ask somebody else.
+    pub calls: bool,
+    /// Whether it computes itself, beside what it asks of others.
     pub computes: bool,
     /// Files that must not be written to while it calls.
     pub watched: Arc<Vec<PathBuf>>,
@@ -46,6 +48,8 @@ pub struct Outcome {
     pub result: Result<Ran, Failure>,
     /// The row slots it used, also where it failed: what was paid for is in them.
     pub slots: Vec<Digest>,
+    /// As in its assignment.
+    pub calls: bool,
 }
 
 /// An action whose outputs are known.
@@ -88,7 +92,7 @@ impl From<StoreError> for Failure {
 pub fn work(shared: &Shared, assignment: Assignment) -> Outcome {
     let mut slots = Vec::new();
     let result = run(shared, &assignment, &mut slots);
-    Outcome { id: assignment.id, result, slots }
+    Outcome { id: assignment.id, result, slots, calls: assignment.calls }
 }
 
 fn run(shared: &Shared, assignment: &Assignment, slots: &mut Vec<Digest>) -> Result<Ran, Failure> {
@@ -107,6 +111,7 @@ fn run(shared: &Shared, assignment: &Assignment, slots: &mut Vec<Digest>) -> Res
         && let Some(record) = whole(shared, &assignment.key)?
     {
         slots.extend(&record.slots);
+        shared.ledger.save(spend_of(&record));
         return Ok(shared_with(record));
     }
     let permit = assignment.computes.then(|| shared.computing.take());
@@ -122,12 +127,13 @@ fn run(shared: &Shared, assignment: &Assignment, slots: &mut Vec<Digest>) -> Res
     let mut context = ActionContext::new(shared, assignment.step, &assignment.label);
     context.ask = assignment.ask;
     context.watched = &assignment.watched;
+    context.hold(permit);
     let produced = std::panic::catch_unwind(AssertUnwindSafe(|| assignment.action.run(&context)));
     slots.extend(context.slots());
     let produced = produced.map_err(|panic| Failure::Panic(panic_message(&*panic)))?.map_err(Failure::Stage)?;
     let elapsed_ms = started.elapsed().as_secs_f64() * 1e3;
     // What follows waits for the device, not for a processor.
-    drop(permit);
+    context.release();
     let complete = produced.failed == 0 && assignment.keep;
     let outputs = store_outputs(shared, &produced)?;
     if complete {
@@ -139,6 +145,9 @@ fn run(shared: &Shared, assignment: &Assignment, slots: &mut Vec<Digest>) -> Res
             outputs: outputs.clone(),
             rejected: produced.rejected,
             slots: slots.clone(),
+            spend: Some(context.spend())
+                .filter(|spend| *spend != Spend::default())
+                .map(|Spend { tokens, nano_usd }| ActionSpend { tokens, nano_usd }),
             elapsed_ms,
             created_unix_ms: now_ms(),
         };
@@ -165,6 +174,11 @@ fn shared_with(record: ActionRecord) -> Ran {
         shared: true,
         elapsed_ms: 0.0,
     }
+}
+
+/// What the rows of a cached action have cost.
+pub fn spend_of(record: &ActionRecord) -> Spend {
+    record.spend.map(|spend| Spend { tokens: spend.tokens, nano_usd: spend.nano_usd }).unwrap_or_default()
 }
 
 /// A cached action whose artifacts are all there.

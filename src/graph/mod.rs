@@ -9,6 +9,7 @@ mod embedder;
 mod error;
 mod evaluation_nodes;
 mod knowledge_base;
+mod model_calls;
 mod node;
 mod render;
 mod unit_place;

@@ -1,17 +1,20 @@
 //! What a planned action is lent: blobs, until it asks for rows.
 
 use std::any::TypeId;
+use std::collections::{BTreeSet, HashSet};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use ragstage_cache::Digest;
 use ragstage_cache::key::key_of;
 use ragstage_stages::contract::{
-    ComputeGroup, ComputeRow, ComputeTogether, Context, Decoded, MakeValue, RowBatch, RowOutcome,
+    ComputeGroup, ComputeRow, ComputeTogether, Context, Decoded, MakeValue, Pool, RowBatch, RowOutcome, Spend,
 };
 use ragstage_stages::error::{StageError, StageErrorKind};
 use ragstage_stages::step::Step;
 
+use super::calls::CallsToCome;
 use super::overlay::Overlay;
 use super::planner::Planner;
 use super::rows::{RowFact, RowPlace, RowsToCome};
@@ -23,18 +26,26 @@ pub(super) struct PlanContext<'a> {
     overlay: &'a Overlay,
     step: Step,
     watch: Option<&'a str>,
+    /// Whether the rows of an action may ask models: then what they ask first is counted too.
+    asks: bool,
+    nested: AtomicBool,
     pub(super) rows: Mutex<Option<RowsToCome>>,
+    pub(super) calls: Mutex<Vec<CallsToCome>>,
     pub(super) watched: Mutex<Vec<RowFact>>,
 }
 
 impl<'a> PlanContext<'a> {
-    pub(super) fn new(planner: &'a Planner<'_>, step: Step, watch: Option<&'a str>) -> Self {
+    /// For an action of `step` that may call `pools`; `watch` is the item that is asked about.
+    pub(super) fn new(planner: &'a Planner<'_>, step: Step, pools: &BTreeSet<Pool>, watch: Option<&'a str>) -> Self {
         PlanContext {
             shared: &planner.shared,
             overlay: &planner.overlay,
             step,
             watch,
+            asks: watch.is_none() && !pools.is_empty(),
+            nested: AtomicBool::new(false),
             rows: Mutex::new(None),
+            calls: Mutex::default(),
             watched: Mutex::default(),
         }
     }
@@ -52,8 +63,13 @@ impl Context for PlanContext<'_> {
         self.shared.decoded.value(digest, kind, make)
     }
 
-    fn blob_file(&self, _: &Digest) -> Result<PathBuf, StageError> {
-        Err(StageError { step: self.step, kind: StageErrorKind::Cancelled })
+    fn blob_file(&self, digest: &Digest) -> Result<PathBuf, StageError> {
+        // Not verified: that would read what is mapped so as not to be read, and a run does it.
+        let path = self.shared.store.cas().path(digest);
+        match path.is_file() {
+            true => Ok(path),
+            false => Err(self.stopped()),
+        }
     }
 
     fn source(&self, digest: &Digest) -> Result<Option<Vec<u8>>, StageError> {
@@ -61,42 +77,67 @@ impl Context for PlanContext<'_> {
     }
 
     fn rows(&self, batch: RowBatch<'_>, _: &ComputeRow<'_>) -> Result<Vec<RowOutcome>, StageError> {
-        self.count(&batch)
+        self.count(&batch, 1)?;
+        Err(self.stopped())
     }
 
     fn rows_in_groups(
         &self,
         batch: RowBatch<'_>,
-        _: usize,
+        size: usize,
         _: &ComputeGroup<'_>,
     ) -> Result<Vec<RowOutcome>, StageError> {
-        self.count(&batch)
+        self.count(&batch, size)?;
+        Err(self.stopped())
     }
 
-    fn rows_together(&self, batch: RowBatch<'_>, _: &ComputeTogether<'_>) -> Result<Vec<RowOutcome>, StageError> {
-        self.count(&batch)
+    fn rows_together(&self, batch: RowBatch<'_>, compute: &ComputeTogether<'_>) -> Result<Vec<RowOutcome>, StageError> {
+        let missing = self.count(&batch, 1)?;
+        if self.asks && !missing.is_empty() && !self.nested.swap(true, Ordering::Relaxed) {
+            // It comes as far as the first rows that it asks for, whose calls are then known.
+            let _ = compute(&missing);
+        }
+        Err(self.stopped())
     }
 }
 
 impl PlanContext<'_> {
-    fn count(&self, batch: &RowBatch<'_>) -> Result<Vec<RowOutcome>, StageError> {
+    /// The end of a planned action: it has said what it needs.
+    fn stopped(&self) -> StageError {
+        StageError { step: self.step, kind: StageErrorKind::Cancelled }
+    }
+
+    /// Counts the rows of a batch. Gives the positions of the missing ones, each row once.
+    fn count(&self, batch: &RowBatch<'_>, size: usize) -> Result<Vec<usize>, StageError> {
         let slot = key_of(batch.slot);
         let peek = |keys: &[Digest]| {
             self.shared.store.rows().peek(&slot, keys).map_err(|error| StageError::store(self.step, error))
         };
         for item in batch.items.iter().filter(|item| self.watch == Some(item.label)) {
-            let place = RowPlace { slot, key: item.key, cached: peek(&[item.key])? > 0 };
+            let place = RowPlace { slot, key: item.key, cached: peek(&[item.key])? == [true] };
             let fact = RowFact { item: item.label.to_string(), place: Some(place) };
             self.watched.lock().unwrap_or_else(PoisonError::into_inner).push(fact);
         }
-        let mut keys: Vec<Digest> = batch.items.iter().map(|item| item.key).collect();
-        let total = keys.len() as u64;
-        keys.sort();
-        keys.dedup();
-        let found = peek(&keys)?;
-        let rows =
-            RowsToCome { total, missing: (keys.len() - found.min(keys.len())) as u64, calls: batch.pool.calls() };
-        *self.rows.lock().unwrap_or_else(PoisonError::into_inner) = Some(rows);
-        Err(StageError { step: self.step, kind: StageErrorKind::Cancelled })
+        let keys: Vec<Digest> = batch.items.iter().map(|item| item.key).collect();
+        let cached = peek(&keys)?;
+        let mut seen = HashSet::new();
+        let new = keys.iter().zip(cached).map(|(key, cached)| !cached && seen.insert(*key));
+        let missing: Vec<usize> = new.enumerate().filter(|(_, new)| *new).map(|(index, _)| index).collect();
+        if batch.pool.calls() {
+            let estimate = |sum: Spend, &index: &usize| sum.plus(batch.cost.estimate(index));
+            let spend = missing.iter().fold(Spend::default(), estimate);
+            let calls = CallsToCome {
+                pool: batch.pool,
+                calls: missing.len().div_ceil(size.max(1)) as u64,
+                at_least: self.nested.load(Ordering::Relaxed),
+                // What a system under test takes is known to it alone.
+                spend: (batch.pool != Pool::Queries).then_some(spend),
+            };
+            self.calls.lock().unwrap_or_else(PoisonError::into_inner).push(calls);
+        }
+        let rows = RowsToCome { total: keys.len() as u64, missing: missing.len() as u64, calls: batch.pool.calls() };
+        // Of rows that ask for rows, the outermost are the action's.
+        self.rows.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(rows);
+        Ok(missing)
     }
 }

@@ -5,6 +5,7 @@ use ragstage_cache::action::OutputRecord;
 use ragstage_stages::step::Step;
 use serde::Serialize;
 
+use super::calls::CallsToCome;
 use super::rows::RowsToCome;
 use crate::stale::StaleReason;
 
@@ -46,6 +47,9 @@ pub struct Entry {
     pub reasons: Vec<StaleReason>,
     /// Its rows, where it has any and they are known (a cascade's are the most there can be).
     pub rows: Option<RowsToCome>,
+    /// Its calls of somebody else, by pool.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<CallsToCome>,
     #[serde(skip)]
     pub(super) outputs: Vec<OutputRecord>,
 }

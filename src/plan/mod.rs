@@ -4,6 +4,7 @@
 //! and cases are known even before the first run. What depends on an action that has to run first has an unknown key: it is
 //! planned as a cascade, and early cutoff may still spare it.
 
+mod calls;
 mod context;
 mod entry;
 mod expected;
@@ -13,6 +14,7 @@ mod plan;
 mod planner;
 mod rows;
 
+pub use calls::CallsToCome;
 pub use entry::{Entry, Standing};
 pub use expected::UNKNOWN;
 pub use overlay::Overlay;

@@ -1,7 +1,9 @@
 //! A plan as a whole.
 
+use ragstage_stages::contract::Spend;
 use serde::Serialize;
 
+use super::calls::CallsToCome;
 use super::entry::{Entry, Standing};
 use crate::graph::{EvaluationNodes, Graph, NodeId};
 
@@ -24,19 +26,32 @@ pub struct Totals {
     pub stale: usize,
     /// Actions that may have to run after them.
     pub cascade: usize,
-    /// Calls of systems under test to come.
+    /// Calls to come, of systems under test and of models.
     pub calls: u64,
+    /// The same by pool.
+    pub pools: Vec<CallsToCome>,
+}
+
+impl Totals {
+    /// The tokens and the money to come as far as they are known; `None` where nothing is known of any call.
+    pub fn spend(&self) -> Option<Spend> {
+        let known = self.pools.iter().filter_map(|pool| pool.spend);
+        let sum = known.reduce(Spend::plus);
+        if self.pools.is_empty() { Some(Spend::default()) } else { sum }
+    }
 }
 
 impl Plan {
     /// What the plan amounts to.
     pub fn totals(&self) -> Totals {
         let count = |standing| self.entries.iter().filter(|entry| entry.standing == standing).count();
+        let pools = CallsToCome::by_pool(self.entries.iter().flat_map(|entry| &entry.calls));
         Totals {
             fresh: count(Standing::Fresh),
             stale: count(Standing::Stale),
             cascade: count(Standing::Cascade),
-            calls: self.entries.iter().filter_map(|e| e.rows).filter(|r| r.calls).map(|r| r.missing).sum(),
+            calls: pools.iter().map(|pool| pool.calls).sum(),
+            pools,
         }
     }
 

@@ -1,17 +1,18 @@
 //! Evaluations to plans.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, PoisonError};
 
 use ragstage_cache::action::OutputRecord;
 use ragstage_cache::key::key_of;
 use ragstage_cache::{Digest, Manifest};
 use ragstage_stages::artifact::{Documents, Queries, Units};
-use ragstage_stages::contract::{Action, Artifact, Produced};
+use ragstage_stages::contract::{Action, Artifact, Pool, Produced};
 use ragstage_stages::error::{DecodeError, StageError, StageErrorKind};
 use ragstage_stages::score::EvaluatorSpec;
 use ragstage_stages::step::{Stage, Step};
 
+use super::calls::CallsToCome;
 use super::context::PlanContext;
 use super::entry::{Entry, Standing};
 use super::expected::{Expected, Outputs};
@@ -80,7 +81,10 @@ impl Planner<'_> {
     fn survey(&self, plan: &mut Plan) -> Result<(), RunError> {
         for position in plan.entries.len()..plan.graph.len() {
             let node = plan.graph.node(NodeId(position));
-            let entry = self.look(node, &plan.entries)?;
+            let mut entry = self.look(node, &plan.entries)?;
+            if entry.standing != Standing::Fresh {
+                complete_calls(&plan.graph, node, &mut entry);
+            }
             plan.entries.push(entry);
         }
         Ok(())
@@ -94,6 +98,7 @@ impl Planner<'_> {
             key: None,
             reasons: Vec::new(),
             rows: None,
+            calls: Vec::new(),
             outputs: Vec::new(),
         };
         // Prepare is read in memory, so what depends on it can be planned exactly.
@@ -124,7 +129,7 @@ impl Planner<'_> {
         if entry.reasons.is_empty() {
             entry.reasons = self.reasons(node, key, &*action)?;
         }
-        let context = PlanContext::new(self, node.step, None);
+        let context = PlanContext::new(self, node.step, &node.spec.pools(), None);
         match action.run(&context) {
             Ok(produced) if node.step.stage() == Stage::Prepare => entry.outputs = self.keep(produced),
             Ok(_) => {}
@@ -133,6 +138,10 @@ impl Planner<'_> {
             Err(_) => {}
         }
         entry.rows = context.rows.into_inner().unwrap_or_else(PoisonError::into_inner);
+        entry.calls = context.calls.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if entry.rows.is_none() && !node.spec.pools().is_empty() {
+            entry.rows = most_rows(node);
+        }
         Ok(entry)
     }
 
@@ -159,7 +168,7 @@ impl Planner<'_> {
                 .collect());
         }
         let action = self.source.action(plan.graph.node(id), &Outputs(&plan.entries))?;
-        let context = PlanContext::new(self, plan.entry(id).step, Some(item));
+        let context = PlanContext::new(self, plan.entry(id).step, &BTreeSet::new(), Some(item));
         // It is stopped at its rows, which is all that is wanted of it.
         let _ = action.run(&context);
         Ok(context.watched.into_inner().unwrap_or_else(PoisonError::into_inner))
@@ -237,4 +246,39 @@ fn most_rows(node: &Node) -> Option<RowsToCome> {
         _ => return None,
     };
     Some(RowsToCome { total, missing: total, calls })
+}
+
+/// Adds the calls of the pools that the action did not come to when it was looked at: its inputs are not made yet, or they
+/// depend on replies to earlier calls.
+fn complete_calls(graph: &Graph, node: &Node, entry: &mut Entry) {
+    let missing = entry.rows.map(|rows| rows.missing);
+    for pool in node.spec.pools() {
+        if entry.calls.iter().any(|calls| calls.pool == pool) {
+            continue;
+        }
+        let calls = match (&node.spec, pool) {
+            (Spec::System { .. } | Spec::Answer { .. }, _) => missing.unwrap_or(0),
+            // One request may embed all queries.
+            (Spec::Search { .. }, Pool::Embeddings) => missing.unwrap_or(0).min(1),
+            (Spec::Search { .. }, _) => missing.unwrap_or(0),
+            (Spec::Embed { .. }, _) => documents(graph, node).min(1),
+            _ => documents(graph, node),
+        };
+        let at_least = !matches!(node.spec, Spec::System { .. });
+        entry.calls.push(CallsToCome { pool, calls, at_least, spend: None });
+    }
+}
+
+/// The documents of the node's unit, each of which gives at least one chunk unless it is blank.
+fn documents(graph: &Graph, node: &Node) -> u64 {
+    let mut node = node;
+    loop {
+        if let Spec::Materialize { unit, .. } = &node.spec {
+            return unit.documents;
+        }
+        match node.inputs.first() {
+            Some(&input) => node = graph.node(input),
+            None => return 0,
+        }
+    }
 }

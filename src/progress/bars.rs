@@ -84,8 +84,15 @@ impl EventSink for Bars {
             bar.set_length(count.stale as u64);
             bar.set_position(count.finished as u64);
         }
+        let mut message = String::new();
+        if count.parts > 0 {
+            message = format!("{}/{} for them", count.parts_done + count.parts_failed, count.parts);
+        }
         if count.rows_failed > 0 {
-            bar.set_message(format!("{} failed", count.rows_failed));
+            message += &format!("{}{} failed", if message.is_empty() { "" } else { ", " }, count.rows_failed);
+        }
+        if !message.is_empty() {
+            bar.set_message(message);
         }
     }
 }

@@ -47,7 +47,15 @@ impl EventSink for Lines {
             Event::RowDone { step, .. } if state.last.elapsed() >= PAUSE => {
                 state.last = Instant::now();
                 if let Some(count) = state.tally.steps.get(step) {
-                    tell!("{step}: {}/{} rows", count.rows_done, count.rows);
+                    match count.parts {
+                        0 => tell!("{step}: {}/{} rows", count.rows_done, count.rows),
+                        parts => tell!(
+                            "{step}: {}/{} rows, {}/{parts} for them so far",
+                            count.rows_done,
+                            count.rows,
+                            count.parts_done
+                        ),
+                    }
                 }
             }
             Event::RunFinished { .. } => {

@@ -21,6 +21,8 @@ impl Notices {
                 "{label}: {item}: attempt {attempt} failed ({error}); next in {:.1} s",
                 *wait_ms as f64 / 1e3
             )),
+            // The row that it was for says it.
+            Event::RowFailed { nested: true, .. } => None,
             Event::RowFailed { label, item, error, .. } => {
                 let shown = self.failures.entry(label.clone()).or_insert(0);
                 *shown += 1;
@@ -51,6 +53,9 @@ impl Notices {
                 Some(format!("{pool}: calls keep failing ({error}); no more are made in this run"))
             }
             Event::PoolStopped { pool, error } => Some(format!("{pool}: refused ({error}); no more calls are made")),
+            Event::BudgetReached { pool, error } => {
+                Some(format!("{pool}: {error}; calls that do not fit are not made in this run"))
+            }
             Event::Interrupted => {
                 Some("interrupted: waiting for calls in flight (press Ctrl-C again to stop now)".to_string())
             }

@@ -25,6 +25,14 @@ pub struct Count {
     pub rows_cached: usize,
     /// Rows that failed.
     pub rows_failed: usize,
+    /// Rows to compute for the sake of those: what cases ask of models.
+    pub parts: usize,
+    /// Those of them that are computed.
+    pub parts_done: usize,
+    /// Those of them that failed.
+    pub parts_failed: usize,
+    /// Those that were found in the row cache.
+    pub parts_cached: usize,
 }
 
 /// Counts by step.
@@ -46,6 +54,12 @@ impl Tally {
                 c.finished += 1;
                 c.shared += 1;
             }),
+            Event::RowsPlanned { step, total, cached, nested: true, .. } => count(step, &|c| {
+                c.parts += total - cached;
+                c.parts_cached += cached;
+            }),
+            Event::RowDone { step, nested: true, .. } => count(step, &|c| c.parts_done += 1),
+            Event::RowFailed { step, nested: true, .. } => count(step, &|c| c.parts_failed += 1),
             Event::RowsPlanned { step, total, cached, .. } => count(step, &|c| {
                 c.rows += total - cached;
                 c.rows_cached += cached;
@@ -67,6 +81,30 @@ impl Count {
         if self.rows_failed > 0 {
             words += &format!(", {} FAILED", self.rows_failed);
         }
+        if self.parts + self.parts_cached > 0 {
+            words += &format!("; for them: {} computed, {} cached", self.parts_done, self.parts_cached);
+        }
         words
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_for_the_sake_of_others_are_counted_apart() {
+        let mut tally = Tally::default();
+        let (step, label) = (Step::Retrieve, || "retrieve a".to_string());
+        let planned = |total, cached, nested| Event::RowsPlanned { step, label: label(), total, cached, nested };
+        let done =
+            |nested| Event::RowDone { step, label: label(), item: "q".to_string(), attempts: 1, paid: nested, nested };
+        for event in [planned(3, 1, false), planned(5, 3, true), done(true), done(true), done(false), done(false)] {
+            tally.take(&event);
+        }
+        let count = tally.steps[&step];
+        assert_eq!((count.rows, count.rows_done, count.rows_cached), (2, 2, 1));
+        assert_eq!((count.parts, count.parts_done, count.parts_cached), (2, 2, 3));
+        assert_eq!(count.words(), "0 ran, 0 fresh; rows: 2 computed, 1 cached; for them: 2 computed, 3 cached");
     }
 }

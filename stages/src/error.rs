@@ -218,6 +218,9 @@ pub enum RowErrorKind {
     Evaluator,
     /// The run was interrupted before this row.
     Interrupted,
+    /// The budget does not hold what the row may cost.
+    #[serde(rename = "over_budget")]
+    Budget,
 }
 
 impl RowErrorKind {
@@ -227,6 +230,11 @@ impl RowErrorKind {
             self,
             RowErrorKind::Connection | RowErrorKind::Timeout | RowErrorKind::RateLimited | RowErrorKind::Server
         )
+    }
+
+    /// Whether the fault lies in what was asked or how it was answered, so that asking for less at once may help.
+    pub fn of_the_request(self) -> bool {
+        matches!(self, RowErrorKind::Refused | RowErrorKind::BadReply)
     }
 
     /// The name in reports.
@@ -246,6 +254,7 @@ impl RowErrorKind {
             RowErrorKind::Upstream => "upstream",
             RowErrorKind::Evaluator => "evaluator",
             RowErrorKind::Interrupted => "interrupted",
+            RowErrorKind::Budget => "over_budget",
         }
     }
 }

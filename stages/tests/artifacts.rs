@@ -69,6 +69,7 @@ fn row_error() -> impl Strategy<Value = RowError> {
         RowErrorKind::Source,
         RowErrorKind::BreakerOpen,
         RowErrorKind::Upstream,
+        RowErrorKind::Budget,
     ]);
     (kind, text(), any::<u32>(), option::of(any::<u64>()))
         .prop_map(|(kind, message, attempts, retry_after_s)| RowError { kind, message, attempts, retry_after_s })

@@ -8,8 +8,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::artifact::{Observation, Queries, Query, Unit};
-use crate::contract::{Call, Context, Free, Pool, Row, RowBatch, RowItem, RowOutcome};
+use crate::contract::{Call, Context, Cost, Free, Pool, Row, RowBatch, RowItem, RowOutcome, Spend};
 use crate::error::{RowError, RowErrorKind, StageError, StageErrorKind};
+use crate::model::ModelUsage;
 use crate::step::Step;
 
 /// The unit's queries, in its case order.
@@ -64,12 +65,31 @@ pub(super) fn rows_together_of(
     compute: &dyn Fn(&[usize]) -> Result<Vec<Result<Row, RowError>>, StageError>,
 ) -> Result<Vec<RowOutcome>, StageError> {
     let distinct = DistinctRows::of(cases);
-    let batch = RowBatch { slot, pool: Pool::Cpu, items: &distinct.items, cost: &Free };
+    let batch = RowBatch { slot, pool: Pool::Cpu, items: &distinct.items, cost: &Observed };
     let outcomes = context.rows_together(batch, &|items| {
         let cases: Vec<usize> = items.iter().filter_map(|&item| distinct.firsts.get(item).copied()).collect();
         compute(&cases)
     })?;
     Ok(distinct.spread(&outcomes))
+}
+
+/// What cases had cost that are there already: what models took for them. A missing case costs nothing itself, since what it
+/// asks of models is in rows of their own.
+struct Observed;
+
+impl Cost for Observed {
+    fn estimate(&self, _: usize) -> Spend {
+        Spend::default()
+    }
+
+    fn of(&self, row: &Row) -> Spend {
+        let observation: Observation = serde_json::from_slice(&row.observation).unwrap_or_default();
+        let spend = |usage: &ModelUsage| Spend {
+            tokens: usage.usage.prompt_tokens.saturating_add(usage.usage.completion_tokens),
+            nano_usd: usage.nano_usd,
+        };
+        observation.usage.iter().fold(Spend::default(), |sum, usage| sum.plus(spend(usage)))
+    }
 }
 
 /// The rows of some cases, each once.
