@@ -4,6 +4,7 @@
 //! - [`graph`]: which actions an evaluation consists of, and how they depend on each other.
 //! - [`exec`]: the dispatcher, its workers, and the events they emit.
 //! - [`batch`]: some evaluations over one store, from files to reports.
+//! - [`models`]: model files of embedders that run in process.
 //! - [`plan`], [`explain`]: what would run, and why.
 //! - [`publish`]: what a run leaves in the user's folders.
 //! - [`progress`], [`cli`]: what people see.
@@ -27,6 +28,7 @@ pub mod exec;
 pub mod exit;
 pub mod explain;
 pub mod graph;
+pub mod models;
 pub mod plan;
 pub mod progress;
 pub mod publish;

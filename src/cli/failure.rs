@@ -9,6 +9,7 @@ use ragstage_stages::error::InputError;
 use crate::evaluation::EvaluationErrors;
 use crate::exec::RunError;
 use crate::exit;
+use crate::models::{ModelError, ModelErrorKind};
 
 /// Most input errors that are printed one by one.
 const MOST_SHOWN: usize = 50;
@@ -38,6 +39,14 @@ pub enum Failure {
     },
     /// A file that would have been overwritten.
     Exists(PathBuf),
+    /// A model could not be brought here.
+    Model(ModelError),
+}
+
+impl From<ModelError> for Failure {
+    fn from(error: ModelError) -> Self {
+        Failure::Model(error)
+    }
 }
 
 impl From<RunError> for Failure {
@@ -65,6 +74,10 @@ impl Failure {
             Failure::Usage(_) => exit::USAGE,
             Failure::Evaluation(_) | Failure::NotThere { .. } | Failure::Exists(_) | Failure::Io { .. } => exit::INPUT,
             Failure::Run(error) => code_of(error),
+            Failure::Model(error) => match error.kind {
+                ModelErrorKind::Connection(_) | ModelErrorKind::Status(_) => exit::PROVIDER,
+                _ => exit::INPUT,
+            },
         }
     }
 
@@ -88,6 +101,10 @@ impl Failure {
             Failure::Exists(path) => {
                 tell!("error: {} exists already; nothing was written", path.display());
                 tell!("  hint: choose another folder: ragstage init DIR");
+            }
+            Failure::Model(error) => {
+                tell!("error: {error}");
+                tell!("  hint: {}", model_hint(error));
             }
         }
     }
@@ -172,4 +189,24 @@ fn store_hint(error: &StoreError) -> Option<&'static str> {
         }
         _ => return None,
     })
+}
+
+fn model_hint(error: &ModelError) -> &'static str {
+    match &error.kind {
+        ModelErrorKind::Unknown => {
+            "`ragstage models list` names those that are known; another one is taken with --from DIR or --from URL"
+        }
+        ModelErrorKind::NotThere => {
+            "--from names a folder, or a URL, with the files of the model in it; nothing was kept"
+        }
+        ModelErrorKind::Mismatch { .. } => {
+            "it is not the pinned file and was not kept; try again, or name another place that has it with --from DIR|URL"
+        }
+        ModelErrorKind::Connection(_) => {
+            "what was downloaded is kept: the same command continues; without a network, --from DIR takes it from a folder"
+        }
+        ModelErrorKind::Status(401 | 403) => "this place wants credentials; --from DIR|URL names another one",
+        ModelErrorKind::Status(_) => "the same command tries again; --from DIR|URL names another place",
+        ModelErrorKind::Io(_) => "nothing incomplete was put in place; RAGSTAGE_MODELS names another folder for models",
+    }
 }

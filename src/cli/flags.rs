@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use ragstage_stages::step::{Stage, Step};
 
 use super::failure::Failure;
-use super::{cache, completions, explain, graph, init, plan, report, run, schema, status};
+use super::{cache, completions, explain, graph, init, models, plan, report, run, schema, status};
 use crate::exit;
 use crate::graph::GraphFormat;
 
@@ -63,6 +63,11 @@ enum Command {
     /// Look after the store
     #[command(after_help = "Example:\n  ragstage cache size\n  ragstage cache verify")]
     Cache(CacheFlags),
+    /// Fetch and list the models of embedders that run in process
+    #[command(
+        after_help = "Example:\n  ragstage models list\n  ragstage models get wordllama-l2-256\n  ragstage models get my-model --from /data/my-model"
+    )]
+    Models(ModelsFlags),
     /// Write a commented evaluation file that runs, with a tiny benchmark
     #[command(after_help = "Example:\n  ragstage init my-evaluation && cd my-evaluation && ragstage run")]
     Init(InitFlags),
@@ -286,6 +291,37 @@ pub enum CacheCommand {
     },
 }
 
+/// Flags of `models`.
+#[derive(Args)]
+pub struct ModelsFlags {
+    #[command(subcommand)]
+    pub command: ModelsCommand,
+}
+
+/// What can be done about models. They are kept in $RAGSTAGE_MODELS, else in ~/.local/share/ragstage/models.
+#[derive(Subcommand)]
+pub enum ModelsCommand {
+    /// The models that are known, and those that are here
+    List {
+        /// How it is printed
+        #[arg(long, value_enum, default_value_t)]
+        format: Format,
+    },
+    /// Fetch a model, or continue where an earlier attempt stopped; prints the SHA-256 of its files
+    Get {
+        /// A model of `ragstage models list`; or what a model of your own shall be called, with --from
+        name: String,
+        /// A folder, or a URL that its files are below [default: where its publisher keeps it]
+        #[arg(long, value_name = "DIR|URL")]
+        from: Option<String>,
+    },
+    /// Print the folder of a model that is here
+    Path {
+        /// Its name
+        name: String,
+    },
+}
+
 /// Flags of `init`.
 #[derive(Args)]
 pub struct InitFlags {
@@ -314,6 +350,7 @@ pub fn main() -> ExitCode {
         Command::Graph(flags) => graph::graph(flags, store),
         Command::Report(flags) => report::report(flags, store),
         Command::Cache(flags) => cache::cache(flags, store),
+        Command::Models(flags) => models::models(flags),
         Command::Init(flags) => init::init(flags),
         Command::Schema => schema::schema(),
         Command::Completions { shell } => completions::completions::<Flags>(*shell),

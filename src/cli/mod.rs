@@ -8,6 +8,8 @@ mod failure;
 mod flags;
 mod graph;
 mod init;
+mod model_bar;
+mod models;
 mod open;
 mod out;
 mod plan;

@@ -158,7 +158,7 @@ pub(super) fn convert(
             parse: parse::convert(&view.get("parse")),
             chunk: chunk::convert(&view.get("chunk"), faults),
             full_text: full_text::convert(&view.get("full_text")),
-            embed: embed::convert(&view.get("embed"), environment, faults),
+            embed: embed::convert(&view.get("embed"), base, environment, faults),
             vector: vector::convert(&view.get("vector")),
             graph: graph::convert(&view.get("graph"), models, faults),
         })

@@ -7,6 +7,7 @@ use ragstage_cache::{Digest, KeyVisitor, Walk};
 use super::embed::TextRole;
 use super::endpoint::Endpoint;
 use super::price::Price;
+use crate::build::full_text::ANALYZER_VERSION;
 
 /// What turns texts into vectors. Its walk is its identity: all that a vector depends on beside its text.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,9 +27,9 @@ pub enum EmbedderSpec {
 pub struct StaticEmbedder {
     /// What the evaluation file calls the model. In no key.
     pub model: String,
-    /// The folder with `model.safetensors` and `tokenizer.json`. In no key.
+    /// The folder with `model.safetensors` and `tokenizer.json`, and perhaps `config.json`. In no key.
     pub folder: PathBuf,
-    /// Digest over both files: the identity.
+    /// [`super::model_digest`] of its files: the identity.
     pub digest: Digest,
 }
 
@@ -60,7 +61,7 @@ pub struct BertEmbedder {
     pub model: String,
     /// The folder with `model.safetensors`, `tokenizer.json` and `config.json`. In no key.
     pub folder: PathBuf,
-    /// Digest over these files: the identity.
+    /// [`super::model_digest`] of these files: the identity.
     pub digest: Digest,
     /// How a text's token states become its vector; in the key.
     pub pooling: Pooling,
@@ -82,8 +83,8 @@ pub enum Pooling {
     Cls,
 }
 
-/// Feature hashing of words and of their character trigrams (Weinberger et al. 2009): a lexical baseline that needs no
-/// model, so that vector modes run anywhere.
+/// Feature hashing of words and of parts of words (Weinberger et al. 2009): a lexical baseline that needs no model, so that
+/// vector modes run anywhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HashingEmbedder {
     /// Length of the vectors; in the key.
@@ -147,6 +148,7 @@ impl Walk for EmbedderSpec {
             EmbedderSpec::Hashing(spec) => {
                 v.begin_record("embedder", "hashing");
                 v.uint("version", HASHING_VERSION);
+                v.uint("analyzer_version", ANALYZER_VERSION);
                 v.uint("dimensions", u64::from(spec.dimensions));
             }
         }

@@ -1,6 +1,10 @@
 //! Embedders that run in this process.
 
-use super::embedder::EmbedderSpec;
+use super::embedder::{BertEmbedder, EmbedderSpec};
+use super::feature_hasher::FeatureHasher;
+#[cfg(feature = "bert")]
+use super::sentence_transformer::SentenceTransformer;
+use super::static_model::StaticModel;
 
 /// Turns texts into vectors without asking anybody.
 ///
@@ -16,13 +20,28 @@ pub trait LocalEmbedder: Send + Sync {
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, String>;
 }
 
+/// Whether this build runs sentence transformers in process (cargo feature `bert`).
+pub const HAS_BERT: bool = cfg!(feature = "bert");
+
 /// The embedder that `spec` describes, read from its files; `None` for one that is asked over HTTP.
 ///
 /// # Errors
 /// When its files are missing or are not what the layout promises, in words.
 pub fn open(spec: &EmbedderSpec) -> Result<Option<Box<dyn LocalEmbedder>>, String> {
-    match spec {
-        EmbedderSpec::OpenAi(_) => Ok(None),
-        EmbedderSpec::Static(_) | EmbedderSpec::Bert(_) | EmbedderSpec::Hashing(_) => Err("not merged yet".to_string()),
-    }
+    Ok(match spec {
+        EmbedderSpec::OpenAi(_) => None,
+        EmbedderSpec::Static(spec) => Some(Box::new(StaticModel::open(spec)?)),
+        EmbedderSpec::Bert(spec) => Some(bert(spec)?),
+        EmbedderSpec::Hashing(spec) => Some(Box::new(FeatureHasher::new(spec)?)),
+    })
+}
+
+#[cfg(feature = "bert")]
+fn bert(spec: &BertEmbedder) -> Result<Box<dyn LocalEmbedder>, String> {
+    Ok(Box::new(SentenceTransformer::open(spec)?))
+}
+
+#[cfg(not(feature = "bert"))]
+fn bert(_: &BertEmbedder) -> Result<Box<dyn LocalEmbedder>, String> {
+    Err("this ragstage was built without the feature `bert`".to_string())
 }

@@ -12,13 +12,20 @@ mod embed_endpoint;
 mod embedder;
 mod embedding_reply;
 mod endpoint;
+mod feature_hasher;
 mod json_client;
 pub(crate) mod json_reply;
 mod local_embedder;
+mod model_folder;
 mod price;
 mod rerank_reply;
 mod reranker;
 pub(crate) mod secrets;
+#[cfg(feature = "bert")]
+mod sentence_transformer;
+mod sentence_transformer_files;
+mod static_model;
+mod tensor_file;
 mod usage;
 
 pub use chat::{Outcome, ask_chat};
@@ -29,7 +36,12 @@ pub use embed::{Embedded, TextRole, embed_texts};
 pub use embedder::{BertEmbedder, EmbedderSpec, HashingEmbedder, OpenAiEmbedder, Pooling, StaticEmbedder};
 pub use endpoint::Endpoint;
 pub use json_client::JsonClient;
-pub use local_embedder::LocalEmbedder;
+pub use local_embedder::{HAS_BERT, LocalEmbedder, open as open_local_embedder};
+pub use model_folder::{ModelFile, model_digest};
 pub use price::Price;
 pub use reranker::{Ranking, RerankApi, RerankRequest, Reranker, rerank};
+pub use sentence_transformer_files::{
+    LENGTH_FILE, ModelFileFault, POOLING_FILE, SENTENCE_TRANSFORMER_FILES, SentenceTransformerDefaults,
+};
+pub use static_model::STATIC_MODEL_FILES;
 pub use usage::{ModelUsage, Usage, UsageSource};

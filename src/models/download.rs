@@ -1,0 +1,179 @@
+//! One file over HTTP, continued where an earlier attempt stopped.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use ureq::Agent;
+use ureq::http::{HeaderMap, Response, header};
+
+use super::fetch::Notice;
+use super::model_error::{ModelError, ModelErrorKind};
+
+/// Attempts in a row that bring nothing before it is given up.
+const ATTEMPTS: u32 = 4;
+/// The pause after the first failed attempt; each further one is twice as long.
+const PAUSE: Duration = Duration::from_millis(500);
+const BUFFER: usize = 1 << 16;
+
+/// A file that is downloaded into `part`.
+pub(super) struct Download<'a> {
+    /// Where it is.
+    pub url: &'a str,
+    /// What is there of it so far; a file beside it tells which version of the file that is.
+    pub part: &'a Path,
+    /// Its size, where it is pinned: then a part is worth continuing even if the server tells no version.
+    pub bytes: Option<u64>,
+}
+
+impl Download<'_> {
+    /// Downloads what is missing, in several attempts if need be. The part stays when all fail.
+    ///
+    /// # Errors
+    /// When the server refuses, has no such file, or cannot be reached, or the part cannot be written.
+    pub(super) fn run(&self, agent: &Agent, notice: &dyn Fn(Notice<'_>)) -> Result<(), ModelError> {
+        let mut failed = 0;
+        loop {
+            let before = self.have();
+            match self.attempt(agent, notice) {
+                Err(error) if error.is_passing() => {
+                    failed = if self.have() > before { 1 } else { failed + 1 };
+                    if failed >= ATTEMPTS {
+                        return Err(error);
+                    }
+                    notice(Notice::Retrying { why: &error });
+                    std::thread::sleep(PAUSE * 2u32.pow(failed - 1));
+                }
+                outcome => return outcome,
+            }
+        }
+    }
+
+    /// Forgets what is there.
+    ///
+    /// # Errors
+    /// When it cannot be deleted.
+    pub(super) fn forget(&self) -> Result<(), ModelError> {
+        for path in [self.part.to_path_buf(), self.version_file()] {
+            match std::fs::remove_file(&path) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(ModelError::io("delete", &path, error));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn attempt(&self, agent: &Agent, notice: &dyn Fn(Notice<'_>)) -> Result<(), ModelError> {
+        let version = self.version();
+        if version.is_none() && self.bytes.is_none() {
+            self.forget()?;
+        }
+        let have = self.have();
+        if self.bytes == Some(have) {
+            return Ok(());
+        }
+        let mut request = agent.get(self.url).header(header::ACCEPT_ENCODING, "identity");
+        if have > 0 {
+            request = request.header(header::RANGE, format!("bytes={have}-"));
+            if let Some(version) = &version {
+                request = request.header(header::IF_RANGE, version);
+            }
+        }
+        let mut response = request.call().map_err(|error| self.connection(error))?;
+        let start = match response.status().as_u16() {
+            200 => 0,
+            206 if range_start(response.headers()) == Some(have) => have,
+            206 | 416 => {
+                // The part is longer than the file, or the server sends what nobody asked for: from the start, then.
+                self.forget()?;
+                return Err(self.fault(ModelErrorKind::Status(416)));
+            }
+            404 | 410 => return Err(self.fault(ModelErrorKind::NotThere)),
+            other => return Err(self.fault(ModelErrorKind::Status(other))),
+        };
+        self.remember(&response)?;
+        let size = length(response.headers()).map(|rest| rest + start);
+        notice(Notice::Receiving { have: start, size });
+        let io = |error| ModelError::io("write", self.part, error);
+        let mut file = OpenOptions::new().create(true).append(true).open(self.part).map_err(io)?;
+        file.set_len(start).map_err(io)?;
+        self.receive(&mut response, &mut file, start, notice)?;
+        file.sync_all().map_err(io)?;
+        match size {
+            Some(size) if self.have() < size => Err(self
+                .fault(ModelErrorKind::Connection(format!("the reply ended after {} of {size} bytes", self.have())))),
+            _ => Ok(()),
+        }
+    }
+
+    fn receive(
+        &self,
+        response: &mut Response<ureq::Body>,
+        file: &mut File,
+        start: u64,
+        notice: &dyn Fn(Notice<'_>),
+    ) -> Result<(), ModelError> {
+        let mut reader = response.body_mut().as_reader();
+        let mut buffer = vec![0; BUFFER];
+        let mut have = start;
+        loop {
+            let read = reader.read(&mut buffer).map_err(|error| self.connection(error.into()))?;
+            let Some(bytes) = buffer.get(..read).filter(|bytes| !bytes.is_empty()) else { return Ok(()) };
+            file.write_all(bytes).map_err(|error| ModelError::io("write", self.part, error))?;
+            have += read as u64;
+            notice(Notice::Bytes(read as u64));
+            if let Some(size) = self.bytes.filter(|size| have > *size) {
+                self.forget()?;
+                return Err(self
+                    .fault(ModelErrorKind::Mismatch { expected: format!("{size} bytes"), found: "more".to_string() }));
+            }
+        }
+    }
+
+    fn have(&self) -> u64 {
+        std::fs::metadata(self.part).map_or(0, |found| found.len())
+    }
+
+    fn version_file(&self) -> PathBuf {
+        let mut name = self.part.as_os_str().to_os_string();
+        name.push(".version");
+        PathBuf::from(name)
+    }
+
+    /// The version of the file that the part is of, if it came from this URL.
+    fn version(&self) -> Option<String> {
+        let text = std::fs::read_to_string(self.version_file()).ok()?;
+        let (url, version) = text.split_once('\n')?;
+        (url == self.url && !version.is_empty()).then(|| version.to_string())
+    }
+
+    /// Keeps what tells the file's versions apart: a strong entity tag, else the time of its last change (RFC 9110, 13.1.5).
+    fn remember(&self, response: &Response<ureq::Body>) -> Result<(), ModelError> {
+        let text = |name| response.headers().get(name).and_then(|value| value.to_str().ok());
+        let tag = text(header::ETAG).filter(|tag| tag.starts_with('"'));
+        let version = tag.or_else(|| text(header::LAST_MODIFIED)).unwrap_or_default();
+        let path = self.version_file();
+        std::fs::write(&path, format!("{}\n{version}", self.url)).map_err(|error| ModelError::io("write", &path, error))
+    }
+
+    fn connection(&self, error: ureq::Error) -> ModelError {
+        self.fault(ModelErrorKind::Connection(error.to_string()))
+    }
+
+    fn fault(&self, kind: ModelErrorKind) -> ModelError {
+        ModelError { operation: "download", place: self.url.to_string(), kind }
+    }
+}
+
+/// The first byte of `Content-Range: bytes 5-9/10`.
+fn range_start(headers: &HeaderMap) -> Option<u64> {
+    let range = headers.get(header::CONTENT_RANGE)?.to_str().ok()?;
+    range.strip_prefix("bytes ")?.split('-').next()?.trim().parse().ok()
+}
+
+fn length(headers: &HeaderMap) -> Option<u64> {
+    headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.trim().parse().ok()
+}
