@@ -2,12 +2,14 @@
 
 use ragstage_cache::{Digest, KeyVisitor, Walk};
 
+use super::embeddings::Embeddings;
+use super::index::VectorIndex;
 use super::options::VectorOptions;
-use crate::contract::{Action, Context, Produced, begin_key};
+use crate::contract::{Action, Artifact, Context, Output, Produced, begin_key, decoded};
 use crate::error::StageError;
 use crate::step::Step;
 
-/// Embeddings to an index, output `vector_index`.
+/// [`Embeddings`] to a [`VectorIndex`], output `vector_index`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BuildVectorIndex {
     /// The vectors.
@@ -32,7 +34,12 @@ impl Action for BuildVectorIndex {
         Step::VectorIndex
     }
 
-    fn run(&self, _: &dyn Context) -> Result<Produced, StageError> {
-        Err(StageError::encode(Step::VectorIndex, "not merged yet"))
+    fn run(&self, context: &dyn Context) -> Result<Produced, StageError> {
+        let embeddings = decoded::<Embeddings>(context, Step::VectorIndex, &self.embeddings)?;
+        let fault = |error| StageError::encode(Step::VectorIndex, error);
+        let index = VectorIndex::build(&embeddings, &self.options).map_err(fault)?;
+        let bytes = index.encode().map_err(fault)?;
+        let outputs = vec![Output::value("vector_index", bytes, index.vectors())];
+        Ok(Produced { outputs, failed: 0, rejected: 0 })
     }
 }

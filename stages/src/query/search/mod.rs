@@ -5,6 +5,7 @@
 
 mod chunk_hit;
 mod full_text_search;
+mod fusion;
 mod graph_search;
 mod hybrid_search;
 mod knowledge_base;
