@@ -182,6 +182,11 @@ impl Roots {
     }
 }
 
+/// Whether a type says nothing of what a thing is, or of how two are related: it is none that a query could mean.
+pub fn is_vague_type(kind: &str) -> bool {
+    clear_type(kind).is_none_or(|kind| kind == CO_OCCURS)
+}
+
 /// A type in canonical form; `None` for one that says nothing.
 fn clear_type(kind: &str) -> Option<String> {
     let kind = canonical_name(kind);

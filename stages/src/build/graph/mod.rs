@@ -16,6 +16,6 @@ pub use build::BuildGraph;
 pub use canonical::canonical_name;
 pub use extract::ExtractGraph;
 pub use fact_text::{entity_text, relation_text};
-pub use merge::{Merged, merge};
+pub use merge::{Merged, is_vague_type, merge};
 pub use options::{DEFAULT_MAX_ENTITIES, DEFAULT_MAX_TOKENS, GraphExtractor, GraphOptions, LlmExtractor};
 pub use page_rank::page_rank;
