@@ -4,6 +4,7 @@
 
 mod base_mode;
 mod full_text_search;
+mod graph_search;
 mod hybrid_search;
 mod modes;
 mod vector_search;

@@ -7,7 +7,7 @@ use super::super::diagnostic::Faults;
 use super::super::models::Models;
 use super::super::shape::{Record, Shape};
 use super::super::view::View;
-use super::{full_text_search, hybrid_search, vector_search};
+use super::{full_text_search, graph_search, hybrid_search, vector_search};
 
 /// What modes are made of beside their options.
 pub(in super::super) struct Modes<'a> {
@@ -33,6 +33,11 @@ static MODES: &[Entry] = &[
     Entry { names: &["full_text_search"], options: &full_text_search::OPTIONS, convert: full_text_search::convert },
     Entry { names: &["vector_search"], options: &vector_search::OPTIONS, convert: vector_search::convert },
     Entry { names: &["hybrid_search"], options: &hybrid_search::OPTIONS, convert: hybrid_search::convert },
+    Entry {
+        names: &["graph_search", "heta_graph_search"],
+        options: &graph_search::OPTIONS,
+        convert: graph_search::convert,
+    },
 ];
 
 /// Whether there is a mode of that name.

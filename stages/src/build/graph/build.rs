@@ -2,9 +2,13 @@
 
 use ragstage_cache::{Digest, KeyVisitor, Walk};
 
-use crate::contract::{Action, Context, Produced, begin_key};
-use crate::error::StageError;
+use super::merge::merge;
+use crate::artifact::Extracted;
+use crate::contract::{Action, Artifact, Context, Output, Produced, begin_key, decoded};
+use crate::error::{DecodeError, StageError};
 use crate::step::Step;
+
+const STEP: Step = Step::BuildGraph;
 
 /// What chunks say to one graph, outputs `entities`, `relations` and `mentions`.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,7 +21,7 @@ pub struct BuildGraph {
 
 impl Walk for BuildGraph {
     fn walk(&self, v: &mut dyn KeyVisitor) {
-        begin_key(v, Step::BuildGraph, self.salt);
+        begin_key(v, STEP, self.salt);
         v.digest("extracted", &self.extracted);
         v.end();
     }
@@ -25,10 +29,17 @@ impl Walk for BuildGraph {
 
 impl Action for BuildGraph {
     fn step(&self) -> Step {
-        Step::BuildGraph
+        STEP
     }
 
-    fn run(&self, _: &dyn Context) -> Result<Produced, StageError> {
-        Err(StageError::encode(Step::BuildGraph, "not merged yet"))
+    fn run(&self, context: &dyn Context) -> Result<Produced, StageError> {
+        let merged = merge(&*decoded::<Extracted>(context, STEP, &self.extracted)?);
+        let bytes = |encoded: Result<Vec<u8>, DecodeError>| encoded.map_err(|error| StageError::encode(STEP, error));
+        let outputs = vec![
+            Output::value("entities", bytes(merged.entities.encode())?, merged.entities.rows.len()),
+            Output::value("relations", bytes(merged.relations.encode())?, merged.relations.rows.len()),
+            Output::value("mentions", bytes(merged.mentions.encode())?, merged.mentions.rows.len()),
+        ];
+        Ok(Produced { outputs, failed: 0, rejected: 0 })
     }
 }

@@ -6,6 +6,7 @@
 mod chunk_hit;
 mod full_text_search;
 mod fusion;
+mod graph;
 mod graph_search;
 mod hybrid_search;
 mod knowledge_base;
@@ -18,7 +19,7 @@ mod vector_search;
 
 pub use chunk_hit::chunk_hit;
 pub use full_text_search::FullTextSearch;
-pub use graph_search::GraphSearch;
+pub use graph_search::{GraphMatch, GraphRanking, GraphSearch};
 pub use hybrid_search::{HybridPart, HybridSearch};
 pub use knowledge_base::{KbArtifact, KnowledgeBase};
 pub use mode::SearchMode;

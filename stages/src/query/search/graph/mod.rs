@@ -1,0 +1,9 @@
+//! The parts of `graph_search`: the graph in memory, what of it a query means, and the chunks that this leads to.
+
+mod facts;
+mod lexical_match;
+mod ranking;
+
+pub(super) use facts::{Fact, FactHit, GraphFacts};
+pub(super) use lexical_match::LexicalMatch;
+pub(super) use ranking::{RankedChunk, by_hits, by_page_rank};
