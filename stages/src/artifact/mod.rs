@@ -16,7 +16,7 @@ mod scores;
 mod shared;
 mod units;
 
-pub use answers::{Answer, Answers, Citation};
+pub use answers::{Answer, AnswerSample, Answers, Citation};
 pub use chunks::{Chunk, Chunks};
 pub use documents::{Document, Documents};
 pub use gold::{Evidence, Gold, Golds};

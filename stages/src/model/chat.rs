@@ -15,8 +15,8 @@ use crate::contract::{Call, Context, Cost, Pool, Row, RowBatch, RowItem, RowOutc
 use crate::error::{RowError, RowErrorKind, StageError, StageErrorKind};
 use crate::step::Step;
 
-/// Version of what is sent for a request, in the key of every reply.
-const CHAT_VERSION: u64 = 1;
+/// Version of what is sent for a request and of how the reply is read, in the key of every reply.
+pub(crate) const CHAT_VERSION: u64 = 1;
 
 /// Whose words a message is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,6 +65,8 @@ pub struct ChatRequest {
     pub schema: Option<ReplySchema>,
     /// Which of several samples of the same request this is, from 0.
     pub sample: u32,
+    /// 0, or what `--force` puts into the key, so that the request is sent again.
+    pub salt: u64,
 }
 
 impl ChatRequest {
@@ -73,7 +75,7 @@ impl ChatRequest {
         let message = |role, content: &str| Message { role, content: content.to_string() };
         let mut messages: Vec<Message> = system.map(|text| message(Role::System, text)).into_iter().collect();
         messages.push(message(Role::User, user));
-        ChatRequest { messages, max_tokens, temperature: 0.0, seed: None, stop: Vec::new(), schema: None, sample: 0 }
+        ChatRequest { messages, max_tokens, temperature: 0.0, seed: None, stop: Vec::new(), schema: None, sample: 0, salt: 0 }
     }
 
     /// The key of its reply, beside the model's identity.
@@ -100,6 +102,9 @@ impl ChatRequest {
             ragstage_cache::key::walk_json(v, "schema", &schema.schema);
         }
         v.uint("sample", u64::from(self.sample));
+        if self.salt != 0 {
+            v.uint("salt", self.salt);
+        }
         v.end();
         hasher.finish()
     }
@@ -157,6 +162,9 @@ struct Observed {
     usage: Usage,
     latency_ms: f64,
     attempts: u32,
+    /// Billionths of a US dollar at the price of the run that asked.
+    #[serde(default)]
+    nano_usd: u64,
 }
 
 struct Slot<'a>(&'a ChatModel);
@@ -244,7 +252,7 @@ pub fn ask_chat(
                         model: model.name.clone(),
                         calls: 1,
                         usage,
-                        nano_usd: model.price.spend(&usage).nano_usd,
+                        nano_usd: seen.as_ref().map_or(0, |seen| seen.nano_usd),
                     },
                     latency_ms: seen.as_ref().map_or(0.0, |seen| seen.latency_ms),
                     attempts: seen.as_ref().map_or(1, |seen| seen.attempts),
@@ -273,13 +281,14 @@ fn ask(
         source: UsageSource::Counted,
     });
     // Paid for, whatever becomes of it.
-    call.meter.add(model.price.spend(&usage));
+    let spend = model.price.spend(&usage);
+    call.meter.add(spend);
     if request.schema.is_some() && !serde_json::from_str::<Value>(&reply.text).is_ok_and(|value| value.is_object()) {
         let cut = if reply.finish_reason.as_deref() == Some("length") { " (cut at max_tokens)" } else { "" };
         return Err(bad_reply(format!("expected a JSON object{cut}, found {}", excerpt(&reply.text))));
     }
     accept(&reply).map_err(bad_reply)?;
-    let observed = Observed { usage, latency_ms, attempts: call.attempt };
+    let observed = Observed { usage, latency_ms, attempts: call.attempt, nano_usd: spend.nano_usd };
     Ok(Row {
         value: serde_json::to_vec(&reply).map_err(fault)?,
         observation: serde_json::to_vec(&observed).map_err(fault)?,

@@ -15,6 +15,7 @@ mod reranker;
 pub(crate) mod secrets;
 mod usage;
 
+pub(crate) use chat::CHAT_VERSION;
 pub use chat::{ChatReply, ChatRequest, Message, Outcome, ReplySchema, Role, ask_chat};
 pub use chat_model::ChatModel;
 pub use embed::{Embedded, TextRole, embed_texts};
