@@ -222,6 +222,7 @@ impl Evaluation {
             summary,
             score_table,
             latency: Some(latency),
+            usage: None,
             scores: self.aggregate.scores.clone(),
             responses: self.aggregate.responses.clone(),
             queries: self.aggregate.queries,
