@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use ragstage_stages::error::Place;
-use ragstage_stages::query::{ChatAnswerOptions, ContextOptions, Prompt, Template};
+use ragstage_stages::query::{AnswerPrompt, ChatAnswerOptions, ContextOptions, Template};
 
 use super::answer::Known;
 use super::check::join;
@@ -164,7 +164,7 @@ pub(super) fn convert(
     })
 }
 
-fn prompt(view: &View<'_>, known: &Known<'_>, files: &mut Vec<PathBuf>, faults: &mut Faults) -> Prompt {
+fn prompt(view: &View<'_>, known: &Known<'_>, files: &mut Vec<PathBuf>, faults: &mut Faults) -> AnswerPrompt {
     let (system, user) = match view.text() {
         Some(_) => (None, Some(view.clone())),
         None => (Some(view.get("system")), Some(view.get("user"))),
@@ -179,8 +179,8 @@ fn prompt(view: &View<'_>, known: &Known<'_>, files: &mut Vec<PathBuf>, faults: 
         }
         template
     };
-    let default = Prompt::default();
-    Prompt { system: read(system, default.system), user: read(user, default.user) }
+    let default = AnswerPrompt::default();
+    AnswerPrompt { system: read(system, default.system), user: read(user, default.user) }
 }
 
 fn instructions(
@@ -240,8 +240,7 @@ mod tests {
         let models = Models { list: vec![model()], incomplete: false };
         let mut read = Vec::new();
         let known = Known { base: folder.path(), models: &models, recipes: &[] };
-        let options =
-            checked(text, &Shape::Record(&OPENAI), |view, faults| convert(view, &known, &mut read, faults));
+        let options = checked(text, &Shape::Record(&OPENAI), |view, faults| convert(view, &known, &mut read, faults));
         let name = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().into_owned();
         let place = folder.path().display().to_string();
         match options {
@@ -254,11 +253,8 @@ mod tests {
     fn defaults_are_those_of_the_stage() {
         let (options, files) = read("{llm: small}", &[]).unwrap();
         assert_eq!((&options, files), (&ChatAnswerOptions::new(model()), Vec::new()));
-        let spelled = format!(
-            "{{llm: small, context: {}, {}",
-            spelled_out(CONTEXT.fields),
-            &spelled_out(OPENAI.fields)[1..]
-        );
+        let spelled =
+            format!("{{llm: small, context: {}, {}", spelled_out(CONTEXT.fields), &spelled_out(OPENAI.fields)[1..]);
         assert_eq!(read(&spelled, &[]).unwrap().0, options);
     }
 
@@ -270,7 +266,10 @@ mod tests {
         let files = [("s.md", "Be brief."), ("u.md", "{{ question }}"), ("y.txt", "Give a year.\n")];
         let (options, read) = read(text, &files).unwrap();
         assert_eq!(read, ["s.md", "u.md", "y.txt"]);
-        assert_eq!((options.prompt.system.text.as_str(), options.prompt.user.text.as_str()), ("Be brief.", "{{ question }}"));
+        assert_eq!(
+            (options.prompt.system.text.as_str(), options.prompt.user.text.as_str()),
+            ("Be brief.", "{{ question }}")
+        );
         let instructions: Vec<(&str, &str)> =
             options.instructions.iter().map(|(category, text)| (category.as_str(), text.as_str())).collect();
         assert_eq!(instructions, [("year", "Give a year."), ("yes_no", "Yes or no.")]);
@@ -283,7 +282,7 @@ mod tests {
     #[test]
     fn one_file_is_the_user_message() {
         let (options, _) = read("{llm: small, prompt: u.md}", &[("u.md", "Q: {{ question }}")]).unwrap();
-        assert_eq!(options.prompt.system, Prompt::default().system);
+        assert_eq!(options.prompt.system, AnswerPrompt::default().system);
         assert_eq!(options.prompt.user.text, "Q: {{ question }}");
         assert_eq!(options.prompt.user.file.as_deref().and_then(Path::file_name), Some("u.md".as_ref()));
     }
@@ -296,7 +295,8 @@ mod tests {
         assert_eq!(told[0], "1:7 llm: no model is named `smal` [did you mean `small`?]");
         assert_eq!(told[1], "1:42 stop[0]: expected a text, found an empty text");
         assert!(told[2].starts_with("2:- FOLDER/u.md prompt.user: the template uses `qestion`"), "{told:?}");
-        let told = read("{llm: small, prompt: gone.md, instructions: {a: {file: gone.txt}, b: {}}}", &files).unwrap_err();
+        let told =
+            read("{llm: small, prompt: gone.md, instructions: {a: {file: gone.txt}, b: {}}}", &files).unwrap_err();
         assert_eq!(told.len(), 3, "{told:?}");
         assert!(told[0].starts_with("1:22 prompt: `gone.md` cannot be read:"), "{told:?}");
         assert!(told[1].starts_with("1:56 instructions.a.file: `gone.txt` cannot be read:"), "{told:?}");

@@ -194,10 +194,7 @@ impl Shape {
             (Shape::Int { .. }, Value::Int(..)) => true,
             (Shape::Float(_), Value::Int(..) | Value::Float(..)) => true,
             (Shape::List { .. }, Value::List(_)) => true,
-            (
-                Shape::Record(_) | Shape::Tagged(_) | Shape::Secrets | Shape::Map(_) | Shape::Free,
-                Value::Map(_),
-            ) => true,
+            (Shape::Record(_) | Shape::Tagged(_) | Shape::Secrets | Shape::Map(_) | Shape::Free, Value::Map(_)) => true,
             (Shape::Either(shapes), _) => shapes.iter().any(|shape| shape.takes(node)),
             _ => false,
         }

@@ -108,11 +108,7 @@ pub(super) fn recipe_manifest(
     manifest
 }
 
-fn built_or_system(
-    recipe: &Recipe,
-    system: Option<&SystemSpec>,
-    embedder: Option<&EmbedderSpec>,
-) -> serde_json::Value {
+fn built_or_system(recipe: &Recipe, system: Option<&SystemSpec>, embedder: Option<&EmbedderSpec>) -> serde_json::Value {
     match (&recipe.kind, system) {
         (RecipeKind::Built(built), _) => {
             let mut manifest =

@@ -75,7 +75,16 @@ impl ChatRequest {
         let message = |role, content: &str| Message { role, content: content.to_string() };
         let mut messages: Vec<Message> = system.map(|text| message(Role::System, text)).into_iter().collect();
         messages.push(message(Role::User, user));
-        ChatRequest { messages, max_tokens, temperature: 0.0, seed: None, stop: Vec::new(), schema: None, sample: 0, salt: 0 }
+        ChatRequest {
+            messages,
+            max_tokens,
+            temperature: 0.0,
+            seed: None,
+            stop: Vec::new(),
+            schema: None,
+            sample: 0,
+            salt: 0,
+        }
     }
 
     /// The key of its reply, beside the model's identity.

@@ -10,7 +10,7 @@ pub mod search;
 pub mod system;
 
 pub use answer::AnswerQuestions;
-pub use chat_answer::{ChatAnswerOptions, ContextOptions, Prompt, Template, TemplateFault};
+pub use chat_answer::{AnswerPrompt, ChatAnswerOptions, ContextOptions, Template, TemplateFault};
 pub use extractive::Extractive;
 pub use options::{AnswerOptions, ExtractiveOptions, SystemSpec, Transport};
 pub use retrieve::{ModeSpec, Retrieve};

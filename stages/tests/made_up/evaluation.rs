@@ -168,6 +168,7 @@ impl Evaluation {
                 text: None,
             }],
             error: error(row, RowErrorKind::Upstream, "no context"),
+            ..Answer::default()
         });
         let observed = |ms: &dyn Fn(usize) -> f64| Observations {
             rows: ids

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::marks::Marks;
 use super::options::ChatAnswerOptions;
 use super::passages::Passages;
-use super::prompt::{TemplateFault, Template, Variables};
+use super::prompt::{Template, TemplateFault, Variables};
 use crate::artifact::{Answer, AnswerSample, Citation, Json, Observation, Query, Retrieved};
 use crate::contract::Context;
 use crate::error::{InputError, Place, RowError, StageError};
@@ -165,8 +165,7 @@ mod tests {
 
     #[test]
     fn replies_without_words_are_refused() {
-        let reply =
-            |text: &str, why: &str| ChatReply { text: text.to_string(), finish_reason: Some(why.to_string()) };
+        let reply = |text: &str, why: &str| ChatReply { text: text.to_string(), finish_reason: Some(why.to_string()) };
         assert_eq!(accept(&reply("1871", "length")), Ok(()));
         assert_eq!(accept(&reply(" \n", "stop")), Err("expected an answer, found an empty reply".to_string()));
         assert!(accept(&reply("", "length")).unwrap_err().ends_with("(cut at max_tokens)"));

@@ -8,4 +8,4 @@ mod prompt;
 
 pub(super) use answerer::answers;
 pub use options::{ChatAnswerOptions, ContextOptions};
-pub use prompt::{Prompt, Template, TemplateFault};
+pub use prompt::{AnswerPrompt, Template, TemplateFault};

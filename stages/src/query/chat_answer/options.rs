@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ragstage_cache::{Digest, KeyVisitor, Walk};
 
-use super::prompt::Prompt;
+use super::prompt::AnswerPrompt;
 use crate::build::chunk::Tokenizer;
 use crate::model::{CHAT_VERSION, ChatModel};
 
@@ -19,7 +19,7 @@ pub struct ChatAnswerOptions {
     /// The model.
     pub model: Arc<ChatModel>,
     /// What it is told and asked.
-    pub prompt: Prompt,
+    pub prompt: AnswerPrompt,
     /// What it is told beside that in cases of a category, by category.
     pub instructions: BTreeMap<String, String>,
     /// What it reads.
@@ -62,7 +62,7 @@ impl ChatAnswerOptions {
     pub fn new(model: Arc<ChatModel>) -> Self {
         ChatAnswerOptions {
             model,
-            prompt: Prompt::default(),
+            prompt: AnswerPrompt::default(),
             instructions: BTreeMap::new(),
             context: ContextOptions::default(),
             temperature: 0.0,

@@ -44,17 +44,17 @@ pub struct TemplateFault {
 /// result), `category` and `instructions` (texts, empty where the case has none), `refusal`, and `citations` (a truth
 /// value). Anything else is an error. A message that comes out blank is not sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Prompt {
+pub struct AnswerPrompt {
     /// What the model is told.
     pub system: Template,
     /// What it is asked.
     pub user: Template,
 }
 
-impl Default for Prompt {
+impl Default for AnswerPrompt {
     fn default() -> Self {
         let ours = |text: &str| Template { file: None, text: text.to_string() };
-        Prompt { system: ours(SYSTEM), user: ours(USER) }
+        AnswerPrompt { system: ours(SYSTEM), user: ours(USER) }
     }
 }
 
@@ -127,7 +127,7 @@ impl Template {
     }
 }
 
-impl Prompt {
+impl AnswerPrompt {
     /// The messages for one case.
     ///
     /// # Errors
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn our_templates_are_sound_and_say_what_is_wanted() {
-        let prompt = Prompt::default();
+        let prompt = AnswerPrompt::default();
         assert_eq!((prompt.system.faults(), prompt.user.faults()), (Vec::new(), Vec::new()));
         let source = Json::new();
         let context = [
@@ -217,7 +217,7 @@ mod tests {
     #[test]
     fn blank_messages_are_not_sent() {
         let template = |text: &str| Template { file: None, text: text.to_string() };
-        let prompt = Prompt { system: template(" \n{# nothing #}"), user: template("{{ question }}\n") };
+        let prompt = AnswerPrompt { system: template(" \n{# nothing #}"), user: template("{{ question }}\n") };
         let variables =
             Variables { question: "Q", context: &[], category: "", instructions: "", refusal: "", citations: false };
         let messages = prompt.messages(&variables).expect("messages");
