@@ -1,5 +1,6 @@
 //! One file per promise of the README, each told with the real command in a folder of its own.
 
+mod answers;
 mod changes;
 mod damage;
 mod evaluation_file;
@@ -11,6 +12,7 @@ mod interrupt;
 mod kill;
 mod law;
 mod make;
+mod model_server;
 mod outputs;
 mod plan;
 mod provider;
@@ -24,3 +26,4 @@ mod store_place;
 mod two_processes;
 mod units;
 mod values;
+mod wire;

@@ -145,9 +145,8 @@ fn serve(mut stream: &TcpStream, shared: &Shared) {
     let request = {
         let mut requests = lock(&shared.requests);
         let of_path = requests.iter().filter(|request| request.path == path);
-        let (number, attempt) = of_path.fold((1, 1), |(number, attempt), request| {
-            (number + 1, attempt + usize::from(request.body == body))
-        });
+        let (number, attempt) = of_path
+            .fold((1, 1), |(number, attempt), request| (number + 1, attempt + usize::from(request.body == body)));
         let authorization = message.header("authorization").map(str::to_string);
         let request = Request { path, authorization, body, number, attempt };
         requests.push(request.clone());
@@ -203,9 +202,9 @@ pub fn vector(text: &str, dimensions: usize) -> Vec<f64> {
     let mut vector = vec![0.0; dimensions];
     for word in words(text) {
         // FNV-1a (Fowler, Noll, Vo).
-        let hash = word.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        });
+        let hash = word
+            .bytes()
+            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
         vector[(hash % dimensions as u64) as usize] += 1.0;
     }
     vector
@@ -214,9 +213,7 @@ pub fn vector(text: &str, dimensions: usize) -> Vec<f64> {
 fn embeddings(request: &Request) -> Value {
     let dimensions = request.body["dimensions"].as_u64().map_or(DIMENSIONS, |dimensions| dimensions as usize);
     let texts = request.texts();
-    let entry = |(index, text): (usize, &&str)| {
-        json!({"object": "embedding", "index": index, "embedding": vector(text, dimensions)})
-    };
+    let entry = |(index, text): (usize, &&str)| json!({"object": "embedding", "index": index, "embedding": vector(text, dimensions)});
     let tokens: usize = texts.iter().map(|text| words(text).len()).sum();
     json!({
         "object": "list",
