@@ -126,7 +126,6 @@ impl Sum {
     fn row(self, planned: &PlannedQuery, part: UsagePart) -> UsageRow {
         let Usage { prompt_tokens, completion_tokens, .. } = self.all.usage;
         let cases = self.cases.max(1) as f64;
-        let usd = self.all.nano_usd as f64 / 1e9;
         UsageRow {
             recipe: planned.recipe.clone(),
             query: planned.query.clone(),
@@ -138,8 +137,8 @@ impl Sum {
             completion_tokens,
             counted_cases: self.counted_cases,
             tokens_per_case: prompt_tokens.saturating_add(completion_tokens) as f64 / cases,
-            usd,
-            usd_per_case: usd / cases,
+            usd: self.all.nano_usd as f64 / 1e9,
+            usd_per_case: self.all.nano_usd as f64 / cases / 1e9,
         }
     }
 }

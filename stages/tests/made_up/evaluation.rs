@@ -223,7 +223,7 @@ impl Evaluation {
             summary,
             score_table,
             latency: Some(latency),
-            usage: None,
+            usage: ran.0.outputs.iter().find(|output| output.name == "usage").map(|_| ran.digest("usage")),
             scores: self.aggregate.scores.clone(),
             responses: self.aggregate.responses.clone(),
             queries: self.aggregate.queries,

@@ -371,7 +371,7 @@ fn usage_line(row: &UsageRow) -> UsageLine<'_> {
         prompt_tokens: row.prompt_tokens,
         completion_tokens: row.completion_tokens,
         tokens_per_case: format!("{:.1}", row.tokens_per_case),
-        usd: format!("{:.4}", row.usd),
+        usd: format!("{:.6}", row.usd),
         usd_per_case: format!("{:.6}", row.usd_per_case),
         counted_by: match row.counted_cases {
             0 => "server".to_string(),
