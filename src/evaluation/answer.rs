@@ -1,8 +1,12 @@
 //! `answer`: how answers are made.
 
+use std::path::{Path, PathBuf};
+
 use ragstage_stages::query::{AnswerOptions, ExtractiveOptions};
 
+use super::chat_answer::{self, OPENAI};
 use super::diagnostic::Faults;
+use super::models::Models;
 use super::recipe::Recipe;
 use super::shape::{Choice, Field, Need, Record, Shape, Tagged};
 use super::view::View;
@@ -16,7 +20,7 @@ pub(super) const ANSWER: Shape = Shape::Either(&[
 static PROVIDER: Tagged = Tagged {
     key: "provider",
     doc: "Who answers.",
-    variants: &[("extractive", &EXTRACTIVE), ("system", &SYSTEM)],
+    variants: &[("extractive", &EXTRACTIVE), ("openai", &OPENAI), ("system", &SYSTEM)],
     shared: &[],
 };
 
@@ -47,14 +51,33 @@ static SYSTEM: Record = Record {
     together: &[],
 };
 
-/// The answerer that a checked `answer` stands for; `None` for no answers.
-pub(super) fn convert(view: &View<'_>, recipes: &[Recipe], faults: &mut Faults) -> Option<AnswerOptions> {
+/// What an answerer may name, and where its files are.
+pub(super) struct Known<'a> {
+    /// The folder that paths are relative to.
+    pub base: &'a Path,
+    /// The chat models.
+    pub models: &'a Models,
+    /// The recipes.
+    pub recipes: &'a [Recipe],
+}
+
+/// The answerer that a checked `answer` stands for; `None` for no answers. Files that it names are added to `files`.
+pub(super) fn convert(
+    view: &View<'_>,
+    known: &Known<'_>,
+    files: &mut Vec<PathBuf>,
+    faults: &mut Faults,
+) -> Option<AnswerOptions> {
     if view.text() == Some("none") {
         return None;
     }
+    if view.get("provider").text() == Some("openai") {
+        let options = chat_answer::convert(view, known, files, faults);
+        return options.map(|options| AnswerOptions::Chat(Box::new(options)));
+    }
     let default = ExtractiveOptions::default();
     if view.get("provider").text() == Some("system") {
-        if let Some(built) = recipes.iter().find(|recipe| recipe.is_built()) {
+        if let Some(built) = known.recipes.iter().find(|recipe| recipe.is_built()) {
             let provider = view.get("provider");
             faults.add_hint(
                 provider.start(),
@@ -77,7 +100,9 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<Option<AnswerOptions>, Vec<String>> {
-        checked(text, &ANSWER, |view, faults| convert(view, &[], faults))
+        let models = Models { list: Vec::new(), incomplete: false };
+        let known = Known { base: Path::new(""), models: &models, recipes: &[] };
+        checked(text, &ANSWER, |view, faults| convert(view, &known, &mut Vec::new(), faults))
     }
 
     #[test]
@@ -100,7 +125,7 @@ mod tests {
         );
         assert_eq!(
             read("{provider: extractiv, sentences: 3}").unwrap_err(),
-            ["1:12 provider: expected one of `extractive`, `system`, found the text `extractiv` [did you \
+            ["1:12 provider: expected one of `extractive`, `openai`, `system`, found the text `extractiv` [did you \
                  mean `extractive`?]"]
         );
         assert_eq!(

@@ -121,11 +121,26 @@ pub(super) fn check(node: &mut Node, shape: &Shape, path: &str, faults: &mut Fau
             check_record(node, fields, record, path, faults);
             true
         }
+        Shape::Map(of) => {
+            let Value::Map(entries) = &mut node.value else { return };
+            for entry in entries {
+                let path = join(path, &entry.key);
+                if entry.key.trim().is_empty() {
+                    faults.add(entry.start, &path, "expected a name, found an empty key");
+                }
+                if entry.value.value == Value::Null {
+                    faults.add(entry.value.start, &path, format!("expected {}, found nothing", of.expected()));
+                    entry.value.value = Value::Faulty;
+                }
+                check(&mut entry.value, of, &path, faults);
+            }
+            true
+        }
         Shape::Free => {
             check_free(node, path, faults);
             return;
         }
-        Shape::Bool | Shape::Secrets => true,
+        Shape::Bool | Shape::AnyText | Shape::Secrets => true,
     };
     if !sound {
         node.value = Value::Faulty;
@@ -288,7 +303,7 @@ fn wrong_type(shape: &Shape, value: &Value) -> Complaint {
         _ => describe(value),
     };
     let message = format!("expected {}, found {found}", shape.expected());
-    let text_wanted = matches!(shape, Shape::Text(_) | Shape::Choice(_));
+    let text_wanted = matches!(shape, Shape::Text(_) | Shape::AnyText | Shape::Choice(_));
     let number_wanted = matches!(shape, Shape::Int { .. } | Shape::Float(_));
     let hint = match value {
         Value::Int(_, raw) | Value::Float(_, raw) if text_wanted => Some(format!("put it in quotes: \"{raw}\"")),

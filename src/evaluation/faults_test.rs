@@ -212,7 +212,7 @@ hybrid\n    recipes: [mine] => full_text_search\n    recipes: [small]
     add it to the `recipes` of a query, or remove it
 
 provider: extractive => provider: extractve
-    32:20 answer.provider: expected one of `extractive`, `system`, found the text `extractve`
+    32:20 answer.provider: expected one of `extractive`, `openai`, `system`, found the text `extractve`
     did you mean `extractive`?
 
 provider: extractive, sentences: 2, results: 5 => provider: system

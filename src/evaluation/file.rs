@@ -257,7 +257,9 @@ fn convert(
             || evaluators_view.items().is_some_and(|items| items.len() != listed),
     };
     let gates = gates::convert(&view.get("gates"), &known, check_evaluator, faults);
-    let answer = answer::convert(&view.get("answer"), &recipes, faults);
+    let mut files = vec![path.to_path_buf()];
+    let known = answer::Known { base, models: &models, recipes: &recipes };
+    let answer = answer::convert(&view.get("answer"), &known, &mut files, faults);
     let output = match view.get("output").text() {
         Some(output) => base.join(output),
         None => base.join("reports").join(&name),
@@ -271,7 +273,7 @@ fn convert(
         gates,
         limits: limits::convert(&view.get("limits")),
         output,
-        files: vec![path.to_path_buf()],
+        files,
         name,
         recipes,
         queries: queries.list,

@@ -7,6 +7,7 @@
 
 mod answer;
 mod benchmark;
+mod chat_answer;
 mod check;
 mod chunk;
 mod diagnostic;
@@ -34,6 +35,7 @@ mod starter;
 mod statistics;
 mod syntax;
 mod system;
+mod text_file;
 mod tree;
 mod vector;
 mod view;

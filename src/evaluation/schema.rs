@@ -23,6 +23,7 @@ fn shape_schema(shape: &Shape, definitions: &mut Map<String, Value>) -> Value {
             Some(pattern) => json!({"type": "string", "pattern": pattern}),
             None => json!({"type": "string"}),
         },
+        Shape::AnyText => json!({"type": "string"}),
         Shape::Choice(choices) => {
             let words: Vec<&str> = choices.iter().map(|choice| choice.word).collect();
             let docs: Vec<String> = choices.iter().map(|choice| format!("{}: {}", choice.word, choice.doc)).collect();
@@ -53,6 +54,7 @@ fn shape_schema(shape: &Shape, definitions: &mut Map<String, Value>) -> Value {
             json!({"type": "object", "oneOf": variants})
         }
         Shape::Secrets => json!({"type": "object", "additionalProperties": {"type": "string"}}),
+        Shape::Map(of) => json!({"type": "object", "additionalProperties": shape_schema(of, definitions)}),
         Shape::Free => json!({"type": "object"}),
         Shape::Either(shapes) => {
             let options: Vec<Value> = shapes.iter().map(|shape| shape_schema(shape, definitions)).collect();

@@ -9,6 +9,8 @@ use super::node::{Node, Value};
 pub(super) enum Shape {
     /// A text, not blank, that obeys a rule.
     Text(&'static TextRule),
+    /// Any text, blank or empty ones too.
+    AnyText,
     /// One of a few words.
     Choice(&'static [Choice]),
     /// `true` or `false`.
@@ -35,6 +37,8 @@ pub(super) enum Shape {
     Tagged(&'static Tagged),
     /// A mapping of names to texts in which `${NAME}` stands for an environment variable.
     Secrets,
+    /// A mapping of names, any but blank ones, to values of one shape.
+    Map(&'static Shape),
     /// Any mapping of JSON values.
     Free,
     /// The first of several that takes a value of that type.
@@ -185,12 +189,12 @@ impl Shape {
     pub(super) fn takes(&self, node: &Node) -> bool {
         match (self, &node.value) {
             (_, Value::Faulty) => true,
-            (Shape::Text(_) | Shape::Choice(_), Value::Text(_)) => true,
+            (Shape::Text(_) | Shape::AnyText | Shape::Choice(_), Value::Text(_)) => true,
             (Shape::Bool, Value::Bool(_)) => true,
             (Shape::Int { .. }, Value::Int(..)) => true,
             (Shape::Float(_), Value::Int(..) | Value::Float(..)) => true,
             (Shape::List { .. }, Value::List(_)) => true,
-            (Shape::Record(_) | Shape::Tagged(_) | Shape::Secrets | Shape::Free, Value::Map(_)) => true,
+            (Shape::Record(_) | Shape::Tagged(_) | Shape::Secrets | Shape::Map(_) | Shape::Free, Value::Map(_)) => true,
             (Shape::Either(shapes), _) => shapes.iter().any(|shape| shape.takes(node)),
             _ => false,
         }
@@ -200,6 +204,7 @@ impl Shape {
     pub(super) fn expected(&self) -> String {
         match self {
             Shape::Text(rule) => rule.expected.to_string(),
+            Shape::AnyText => "a text".to_string(),
             Shape::Choice([only]) => format!("`{}`", only.word),
             Shape::Choice(choices) => {
                 let words: Vec<String> = choices.iter().map(|choice| format!("`{}`", choice.word)).collect();
@@ -210,7 +215,7 @@ impl Shape {
             Shape::Int { min, max } => format!("a whole number from {min} to {max}"),
             Shape::Float(range) => range.expected(),
             Shape::List { .. } => "a list".to_string(),
-            Shape::Record(_) | Shape::Secrets | Shape::Free => "a mapping".to_string(),
+            Shape::Record(_) | Shape::Secrets | Shape::Map(_) | Shape::Free => "a mapping".to_string(),
             Shape::Tagged(tagged) => format!("a mapping with `{}`", tagged.key),
             Shape::Either(shapes) => {
                 let parts: Vec<String> = shapes.iter().map(Shape::expected).collect();

@@ -151,11 +151,8 @@ impl ActionSource {
                     plan: (**plan).clone(),
                     summary: of(aggregate, "summary")?,
                     score_table: of(aggregate, "score_table")?,
-                    latency: outputs
-                        .outputs(aggregate)
-                        .iter()
-                        .find(|output| output.name == "latency")
-                        .map(|output| output.digest),
+                    latency: optional(outputs, aggregate, "latency"),
+                    usage: optional(outputs, aggregate, "usage"),
                     scores: score_tables(outputs, responses)?,
                     responses: response_tables(outputs, responses)?,
                     documents: of(prepare, "documents")?,
@@ -224,6 +221,11 @@ impl ActionSource {
         }
         Ok(files)
     }
+}
+
+/// An output that the action may have given or not.
+fn optional(outputs: &dyn NodeOutputs, id: NodeId, name: &str) -> Option<Digest> {
+    outputs.outputs(id).iter().find(|output| output.name == name).map(|output| output.digest)
 }
 
 fn digest(outputs: &dyn NodeOutputs, id: NodeId, name: &str) -> Result<Digest, RunError> {

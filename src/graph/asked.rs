@@ -99,7 +99,16 @@ pub(super) fn recipe_manifest(
     recipe: &Recipe,
     system: Option<&SystemSpec>,
     embedder: Option<&EmbedderSpec>,
+    answer: Option<&AnswerOptions>,
 ) -> serde_json::Value {
+    let mut manifest = built_or_system(recipe, system, embedder);
+    if let Some(options @ AnswerOptions::Chat(_)) = answer {
+        manifest["answer"] = described(options);
+    }
+    manifest
+}
+
+fn built_or_system(recipe: &Recipe, system: Option<&SystemSpec>, embedder: Option<&EmbedderSpec>) -> serde_json::Value {
     match (&recipe.kind, system) {
         (RecipeKind::Built(built), _) => {
             let mut manifest =

@@ -104,9 +104,10 @@ impl GraphBuilder<'_> {
                 }
                 _ => None,
             };
+            let answer = answer_options(evaluation, recipe);
             recipes.push(RecipeInfo {
                 name: recipe.name.clone(),
-                manifest: recipe_manifest(recipe, system.as_deref(), embedder.as_deref()),
+                manifest: recipe_manifest(recipe, system.as_deref(), embedder.as_deref(), answer.as_ref()),
             });
             for unit in &shared_units {
                 let at = UnitPlace { benchmark: &benchmark, unit, recipe, prepare };

@@ -241,6 +241,9 @@ impl Planner<'_> {
 fn most_rows(node: &Node) -> Option<RowsToCome> {
     let (total, calls) = match &node.spec {
         Spec::Materialize { unit, .. } => (unit.documents, false),
+        Spec::Answer { unit, options } if options.calls() > 0 => {
+            (unit.cases.saturating_mul(u64::from(options.calls())), true)
+        }
         Spec::Search { unit, .. } | Spec::Answer { unit, .. } | Spec::Score { unit, .. } => (unit.cases, false),
         Spec::System { unit, .. } => (unit.cases, true),
         _ => return None,

@@ -9,11 +9,12 @@ use ragstage_cache::Digest;
 use ragstage_cache::key::key_of;
 use ragstage_cache::table::TableReader;
 use ragstage_stages::aggregate::{
-    GateSpec, Latency, MeasureSummary, NoHeadline, Resampled, StatisticsOptions, Summary, check,
+    GateSpec, Latency, MeasureSummary, NoHeadline, Resampled, StatisticsOptions, Summary, UsagePart, UsageTable, check,
 };
-use ragstage_stages::artifact::{Json, Score, ScoreValue};
+use ragstage_stages::artifact::{Json, Observation, Observations, Score, ScoreValue};
 use ragstage_stages::contract::{Action, Artifact};
 use ragstage_stages::error::RowErrorKind;
+use ragstage_stages::model::{ModelUsage, Usage, UsageSource};
 use serde_json::{Value, json};
 
 fn number(value: f64) -> Score {
@@ -172,6 +173,69 @@ fn the_key_holds_names_and_options_but_not_the_evaluation() {
     let later =
         ragstage_stages::aggregate::BuildReport { finished_at: "2027-01-01T00:00:00Z".to_string(), ..report.clone() };
     assert_eq!(key_of(&later), key_of(&report));
+}
+
+#[test]
+fn what_models_took_is_told_by_part_and_model() {
+    let mut evaluation = five();
+    evaluation.plan("base", "text", &["AP"]);
+    evaluation.respond("base", "text", 0, "passage", &[1]);
+    evaluation.score("base", "text", "AP", 0, vec![number(1.0); 5]);
+    let plain = evaluation.memory.run(&evaluation.aggregate);
+    assert!(plain.0.outputs.iter().all(|output| output.name != "usage"));
+    let usage = |model: &str, prompt_tokens, source| ModelUsage {
+        model: model.to_string(),
+        calls: 2,
+        usage: Usage { prompt_tokens, completion_tokens: 10, source },
+        nano_usd: 1_500_000,
+    };
+    let observed = |usage: Vec<Vec<ModelUsage>>| {
+        let rows = usage.into_iter().zip(evaluation.case_ids(0));
+        let row = |(usage, case_id)| Observation { case_id, latency_ms: Some(1.0), attempts: 1, usage };
+        Some(evaluation.memory.put(&Observations { rows: rows.map(row).collect() }))
+    };
+    let (server, counted) = (UsageSource::Server, UsageSource::Counted);
+    let retrieve = observed(vec![vec![usage("planner", 90, server), usage("a|b", 40, server)]; 5]);
+    let answered = [Some((100, server)), None, Some((200, counted)), None, Some((300, server))];
+    let answer = observed(
+        answered
+            .map(|tokens| tokens.map(|(tokens, source)| usage("planner", tokens, source)).into_iter().collect())
+            .to_vec(),
+    );
+    let table = &mut evaluation.aggregate.responses[0];
+    (table.retrieve_observations, table.answer_observations) = (retrieve, answer);
+    let ran = evaluation.memory.run(&evaluation.aggregate);
+    // Values are what they were.
+    assert_eq!(ran.digest("summary"), plain.digest("summary"));
+    let table: UsageTable = ran.read("usage");
+    let told: Vec<(UsagePart, &str, u64, u64, u64, u64, f64)> = table
+        .rows
+        .iter()
+        .map(|row| {
+            let tokens = row.prompt_tokens + row.completion_tokens;
+            (row.part, row.model.as_str(), row.cases, row.calls, tokens, row.counted_cases, row.tokens_per_case)
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            (UsagePart::Retrieve, "planner", 5, 10, 500, 0, 100.0),
+            (UsagePart::Retrieve, "a|b", 5, 10, 250, 0, 50.0),
+            (UsagePart::Answer, "planner", 3, 6, 630, 1, 210.0),
+        ]
+    );
+    assert_eq!((table.rows[2].usd, table.rows[2].usd_per_case), (0.0045, 0.0015));
+    let report = evaluation.report();
+    let row = "| base / text | answer | planner | 3 | 6 | 600 | 30 | 210.0 | 0.004500 | 0.001500 | server; ragstage for 1 cases |";
+    assert!(text(&report, "report.md").contains(row), "{}", text(&report, "report.md"));
+    assert!(text(&report, "report.md").contains("| retrieve | a\\|b |"));
+    assert!(text(&report, "report.html").contains("<h2>Tokens and cost</h2>"));
+    let json: Value = serde_json::from_str(&text(&report, "report.json")).expect("JSON");
+    let of_case = json["case_results"][0]["metadata"]["usage"].as_array().expect("usage");
+    assert_eq!(
+        of_case.iter().map(|usage| usage["part"].as_str()).collect::<Vec<_>>(),
+        [Some("retrieve"), Some("retrieve"), Some("answer")]
+    );
 }
 
 #[test]

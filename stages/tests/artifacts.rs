@@ -237,7 +237,7 @@ fn results() -> impl Strategy<Value = Results> {
 
 fn answers() -> impl Strategy<Value = Answers> {
     let answer = (text(), some_text(), citations(), option::of(row_error()))
-        .prop_map(|(case_id, text, citations, error)| Answer { case_id, text, citations, error });
+        .prop_map(|(case_id, text, citations, error)| Answer { case_id, text, citations, error, ..Answer::default() });
     vec(answer, 0..4).prop_map(|rows| Answers { rows })
 }
 

@@ -6,9 +6,17 @@ use std::process::Command;
 
 use serde_json::Value;
 
+use crate::model_server::ModelServer;
+
 /// Objects whose keys are the user's, or belong to the options of one evaluator.
-const FREE: [&str; 5] =
-    ["adapter.metadata", "mode.options", "evaluator.options", "recipes.*.manifest", "query_infos.*.options"];
+const FREE: [&str; 6] = [
+    "adapter.metadata",
+    "mode.options",
+    "answer.instructions",
+    "evaluator.options",
+    "recipes.*.manifest",
+    "query_infos.*.options",
+];
 
 const STAGES: [&str; 6] = ["prepare", "materialize", "build", "query", "score", "aggregate"];
 
@@ -43,6 +51,16 @@ recipe:
     version: "1"
     files: [documents.jsonl]
 queries: [{mode: any, options: {rerank: true}}]
+evaluators: [answer_contains]
+"#;
+
+/// Answers by a chat model, whose URL stands for `URL`.
+const CHAT: &str = r#"
+name: chat
+benchmark: {adapter: jsonl, documents: documents.jsonl, cases: cases.jsonl}
+models: [{name: small, model: m, base_url: "URL"}]
+recipe: {}
+answer: {provider: openai, llm: small, instructions: {fact: Be brief.}, seed: 1, stop: [END]}
 evaluators: [answer_contains]
 "#;
 
@@ -115,7 +133,9 @@ fn observed() -> Table {
         std::fs::create_dir_all(path.parent().expect("a folder")).expect("folders");
         std::fs::write(path, text).expect("write");
     }
-    let files = ["built.yaml", "retrieval-only.yaml", "system.yaml"];
+    let server = ModelServer::healthy();
+    std::fs::write(folder.path().join("chat.yaml"), CHAT.replace("URL", &server.base_url())).expect("write");
+    let files = ["built.yaml", "retrieval-only.yaml", "system.yaml", "chat.yaml"];
     ragstage(folder.path(), &[&["run", "--quiet"], files.as_slice()].concat());
     let mut table = Table::new();
     look(folder.path(), &files, &mut table);

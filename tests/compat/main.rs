@@ -5,7 +5,11 @@ mod harbour;
 mod key_table;
 #[path = "../../stages/tests/memory/mod.rs"]
 mod memory;
+#[path = "../e2e/model_server.rs"]
+mod model_server;
 mod parts;
 mod processes;
 mod stages;
 mod store;
+#[path = "../e2e/wire.rs"]
+mod wire;

@@ -246,6 +246,7 @@ fn report(memory: &MemoryContext, records: &mut Records, benchmark: &Prepared, t
         summary: aggregate.ran.digest("summary"),
         score_table: aggregate.ran.digest("score_table"),
         latency: Some(aggregate.ran.digest("latency")),
+        usage: None,
         scores: tables.scores,
         responses: tables.responses,
         queries: benchmark.digest("queries"),

@@ -1,5 +1,6 @@
 //! One file per promise of the README, each told with the real command in a folder of its own.
 
+mod answers;
 mod changes;
 mod counting_proxy;
 mod damage;

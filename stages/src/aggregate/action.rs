@@ -12,6 +12,7 @@ use super::response_errors::ResponseErrors;
 use super::score_table;
 use super::series::Series;
 use super::summary::{MeasureSummary, ResponseCounts, Summary};
+use super::usage::UsageTable;
 use crate::contract::{Action, Artifact, Context, Output, Produced, begin_key};
 use crate::error::StageError;
 use crate::step::Step;
@@ -94,8 +95,8 @@ pub(super) fn walk_list(v: &mut dyn KeyVisitor, name: &str, items: &[impl Walk])
     v.end();
 }
 
-/// The aggregation of an evaluation: [`Summary`] (`summary`), every score (`score_table`) and [`Latency`] (`latency`, an
-/// observation).
+/// The aggregation of an evaluation: [`Summary`] (`summary`), every score (`score_table`) and, as observations, [`Latency`]
+/// (`latency`) and, where models were asked, [`UsageTable`] (`usage`).
 ///
 /// A unit without a table counts as failed cases, so that a knowledge base that could not be built is not left out of the
 /// means in silence.
@@ -155,24 +156,24 @@ impl Action for Aggregate {
                     query: errors.query.clone(),
                     cases: cases.len() as u64,
                     failed: errors.failures().len() as u64,
+                    refused: errors.refused,
                 })
                 .collect(),
             failures: FailureGroup::all(&cases, &errors, &series),
         };
         let latency = Latency::read(context, step, &self.plan, &self.responses, &cases)?;
+        let usage = UsageTable::read(context, step, &self.plan, &self.responses, &cases)?;
         let (table, rows) = score_table::encode(&series, &cases).map_err(|error| encode(&error))?;
-        Ok(Produced {
-            outputs: vec![
-                Output::value("summary", summary.encode().map_err(|error| encode(&error))?, summary.measures.len()),
-                Output::value("score_table", table, rows),
-                Output::observation(
-                    "latency",
-                    latency.encode().map_err(|error| encode(&error))?,
-                    latency.queries.len(),
-                ),
-            ],
-            failed: 0,
-            rejected: 0,
-        })
+        let mut outputs = vec![
+            Output::value("summary", summary.encode().map_err(|error| encode(&error))?, summary.measures.len()),
+            Output::value("score_table", table, rows),
+            Output::observation("latency", latency.encode().map_err(|error| encode(&error))?, latency.queries.len()),
+        ];
+        // Only where a model was asked.
+        if !usage.rows.is_empty() {
+            let bytes = usage.encode().map_err(|error| encode(&error))?;
+            outputs.push(Output::observation("usage", bytes, usage.rows.len()));
+        }
+        Ok(Produced { outputs, failed: 0, rejected: 0 })
     }
 }

@@ -22,6 +22,7 @@ mod score_table;
 mod series;
 mod summary;
 mod unit_responses;
+mod usage;
 
 pub use action::{Aggregate, ResponseTable, ScoreTable};
 pub use distribution::Distribution;
@@ -35,3 +36,4 @@ pub use report::{BuildReport, EvaluatorInfo, QueryInfo, RecipeInfo};
 pub use summary::{
     Counts, Interval, LabelCount, MeasureSummary, NoHeadline, Resampled, ResponseCounts, Slice, Summary,
 };
+pub use usage::{UsagePart, UsageRow, UsageTable};

@@ -6,9 +6,11 @@ use ragstage_cache::Digest;
 
 use super::action::ResponseTable;
 use super::case_list::CaseList;
+use super::usage::UsagePart;
 use crate::artifact::Observations;
 use crate::contract::{Context, decoded};
 use crate::error::StageError;
+use crate::model::ModelUsage;
 use crate::step::Step;
 
 /// The observation tables of one unit in one query mode of one recipe.
@@ -44,6 +46,15 @@ impl Observed {
     /// Milliseconds of the answer of row `row` of the unit.
     pub(super) fn answer(&self, row: usize) -> Option<f64> {
         latency(&self.answer, row)
+    }
+
+    /// What models took for a part of row `row` of the unit.
+    pub(super) fn usage(&self, part: UsagePart, row: usize) -> &[ModelUsage] {
+        let table = match part {
+            UsagePart::Retrieve => &self.retrieve,
+            UsagePart::Answer => &self.answer,
+        };
+        table.as_ref().and_then(|table| table.rows.get(row)).map(|row| row.usage.as_slice()).unwrap_or_default()
     }
 
     /// Milliseconds of all that was observed of row `row`; `None` where a part failed, since the rest would look fast.

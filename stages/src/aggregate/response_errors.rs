@@ -18,6 +18,8 @@ pub(super) struct ResponseErrors {
     pub(super) recipe: String,
     /// The query.
     pub(super) query: String,
+    /// Cases whose answer is the refusal that the model was told to give.
+    pub(super) refused: u64,
     failures: BTreeMap<usize, ResponseFailure>,
 }
 
@@ -32,17 +34,22 @@ impl ResponseErrors {
     ) -> Result<Vec<Self>, StageError> {
         let mut all = Vec::with_capacity(plan.len());
         for planned in plan {
-            let of_unit = |(unit, table): (usize, Option<&ResponseTable>)| -> Result<Vec<_>, StageError> {
+            let of_unit = |(unit, table): (usize, Option<&ResponseTable>)| -> Result<(Vec<_>, u64), StageError> {
                 let Some(table) = table else {
-                    return Ok(cases.range(unit).map(|entry| (entry, ResponseFailure::absent())).collect());
+                    return Ok((cases.range(unit).map(|entry| (entry, ResponseFailure::absent())).collect(), 0));
                 };
                 let responses = UnitResponses::read(context, step, table, cases, unit)?;
-                let rows = cases.range(unit).enumerate();
-                Ok(rows.filter_map(|(row, entry)| Some((entry, responses.failure(row)?))).collect())
+                let rows = || cases.range(unit).enumerate();
+                let refused = rows().filter(|(row, _)| responses.answer(*row).is_some_and(|answer| answer.refused));
+                let failures = rows().filter_map(|(row, entry)| Some((entry, responses.failure(row)?)));
+                Ok((failures.collect(), refused.count() as u64))
             };
             let units = cases.responses(step, planned, tables)?.into_par_iter().enumerate().map(of_unit);
-            let failures = units.collect::<Result<Vec<_>, StageError>>()?.into_iter().flatten().collect();
-            all.push(ResponseErrors { recipe: planned.recipe.clone(), query: planned.query.clone(), failures });
+            let units = units.collect::<Result<Vec<_>, StageError>>()?;
+            let refused = units.iter().map(|(_, refused)| refused).sum();
+            let failures = units.into_iter().flat_map(|(failures, _)| failures).collect();
+            let (recipe, query) = (planned.recipe.clone(), planned.query.clone());
+            all.push(ResponseErrors { recipe, query, refused, failures });
         }
         Ok(all)
     }

@@ -189,6 +189,13 @@ pub struct ResponseCounts {
     pub cases: u64,
     /// Cases whose retrieval or answer failed.
     pub failed: u64,
+    /// Cases of which the model says, as it was told to, that the passages do not hold the answer.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub refused: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl Artifact for Summary {

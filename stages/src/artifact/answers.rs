@@ -23,6 +23,16 @@ pub struct Citation {
     pub text: Option<String>,
 }
 
+/// One of several answers to one case.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct AnswerSample {
+    /// The answer.
+    pub text: String,
+    /// What it rests on.
+    #[serde(default)]
+    pub citations: Vec<Citation>,
+}
+
 /// The answer to one case, or the reason why there is none. This is the value that the row cache keeps (as JSON, without
 /// `case_id` and `error`).
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -35,6 +45,15 @@ pub struct Answer {
     /// What it rests on.
     #[serde(default)]
     pub citations: Vec<Citation>,
+    /// All answers, where several were asked for; `text` and `citations` are those of the first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub samples: Vec<AnswerSample>,
+    /// Whether `text` is what the model was told to reply where the passages do not hold the answer.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub refused: bool,
+    /// What else is known of how it was made: no evaluator reads it.
+    #[serde(default, skip_serializing_if = "Json::is_empty")]
+    pub metadata: Json,
     /// Why the case failed; then there is no answer.
     #[serde(skip)]
     pub error: Option<RowError>,
@@ -61,6 +80,18 @@ impl Artifact for Answers {
         table.opt_text("answer", rows.iter().map(|row| row.text.as_deref()));
         table.text("citations", citations.iter().map(String::as_str));
         table.opt_text("error", errors.iter().map(Option::as_deref));
+        // Only where there is any: tables of others keep their bytes.
+        if rows.iter().any(|row| !row.samples.is_empty()) {
+            let samples = rows.iter().map(|row| to_json(&row.samples)).collect::<Result<Vec<_>, _>>()?;
+            table.text("samples", samples.iter().map(String::as_str));
+        }
+        if rows.iter().any(|row| row.refused) {
+            table.opt_bool("refused", rows.iter().map(|row| Some(row.refused)));
+        }
+        if rows.iter().any(|row| !row.metadata.is_empty()) {
+            let metadata = rows.iter().map(|row| to_json(&row.metadata)).collect::<Result<Vec<_>, _>>()?;
+            table.text("metadata", metadata.iter().map(String::as_str));
+        }
         Ok(table.finish()?)
     }
 
@@ -69,12 +100,19 @@ impl Artifact for Answers {
         let mut texts = table.opt_text("answer")?.into_iter();
         let citations = table.text("citations")?;
         let errors = table.opt_text("error")?;
+        let optional = |name: &str| if table.has(name) { table.text(name).map(Some) } else { Ok(None) };
+        let samples = optional("samples")?;
+        let refused = if table.has("refused") { table.opt_bool("refused")? } else { Vec::new() };
+        let metadata = optional("metadata")?;
         let mut rows = Vec::with_capacity(table.rows());
         for (i, case_id) in table.text("case_id")?.into_iter().enumerate() {
             rows.push(Answer {
                 case_id,
                 text: texts.next().flatten(),
                 citations: from_json(&citations[i])?,
+                samples: samples.as_ref().map(|texts| from_json(&texts[i])).transpose()?.unwrap_or_default(),
+                refused: refused.get(i).copied().flatten().unwrap_or(false),
+                metadata: metadata.as_ref().map(|texts| from_json(&texts[i])).transpose()?.unwrap_or_default(),
                 error: errors[i].as_deref().map(from_json).transpose()?,
             });
         }

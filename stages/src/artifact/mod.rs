@@ -20,7 +20,7 @@ mod scores;
 mod shared;
 mod units;
 
-pub use answers::{Answer, Answers, Citation};
+pub use answers::{Answer, AnswerSample, Answers, Citation};
 pub use chunks::{Chunk, Chunks};
 pub use documents::{Document, Documents};
 pub use entities::{Entities, Entity};

@@ -28,6 +28,7 @@ mod static_model;
 mod tensor_file;
 mod usage;
 
+pub(crate) use chat::CHAT_VERSION;
 pub use chat::{Outcome, ask_chat};
 pub use chat_model::ChatModel;
 pub use chat_reply::ChatReply;

@@ -3,6 +3,7 @@
 use ragstage_cache::{Digest, KeyVisitor, Walk};
 
 use super::case_rows::{CaseKey, measured, observation_of, queries_of, rows_of, value_of};
+use super::chat_answer::{self, ChatAnswerOptions};
 use super::extractive::Extractive;
 use super::options::{AnswerOptions, ExtractiveOptions};
 use crate::artifact::{Answer, Answers, Hit, Observation, Observations, Queries, Query, Results, Retrieved, Unit};
@@ -13,7 +14,7 @@ use crate::step::Step;
 
 /// A unit's results to [`Answers`] (output `answers`) and [`Observations`] (output `observations`), in case order.
 ///
-/// A row depends on its question and on the ids and texts of the hits that are read, in their order: a knowledge base that
+/// A row of the extractive answerer depends on its question and on the ids and texts of the hits that are read, in their order: a knowledge base that
 /// changed elsewhere answers nothing again. Where cited hits are from is filled in afterwards, from the results as they are.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AnswerQuestions {
@@ -97,6 +98,26 @@ impl AnswerQuestions {
         }
         Ok(answers)
     }
+
+    /// The model is asked for the cases that have results.
+    fn ask(
+        &self,
+        options: &ChatAnswerOptions,
+        cases: &[(&Query, &Retrieved)],
+        context: &dyn Context,
+    ) -> Result<Vec<(Answer, Observation)>, StageError> {
+        let found: Vec<(&Query, &Retrieved)> =
+            cases.iter().filter(|(_, found)| found.error.is_none()).copied().collect();
+        let mut asked = chat_answer::answers(context, options, self.salt, &found)?.into_iter();
+        let lost = || StageError::encode(Step::Answer, "fewer answers came back than were asked for");
+        cases
+            .iter()
+            .map(|(_, found)| match &found.error {
+                Some(error) => Ok(failed_upstream(error)),
+                None => asked.next().ok_or_else(lost),
+            })
+            .collect()
+    }
 }
 
 impl Walk for AnswerQuestions {
@@ -129,6 +150,7 @@ impl Action for AnswerQuestions {
         let cases = self.cases(&queries, &results)?;
         let made = match &self.options {
             AnswerOptions::Extractive(options) => self.extract(options, &cases, context)?,
+            AnswerOptions::Chat(options) => self.ask(options, &cases, context)?,
             AnswerOptions::System => cases.iter().map(|(_, found)| given(found)).collect(),
         };
         let mut answers = Answers::default();

@@ -2,6 +2,7 @@
 
 mod answer;
 mod case_rows;
+mod chat_answer;
 mod extractive;
 mod options;
 mod retrieve;
@@ -9,6 +10,7 @@ pub mod search;
 pub mod system;
 
 pub use answer::AnswerQuestions;
+pub use chat_answer::{AnswerPrompt, ChatAnswerOptions, ContextOptions, Template, TemplateFault};
 pub use extractive::Extractive;
 pub use options::{AnswerOptions, ExtractiveOptions, SystemSpec, Transport};
 pub use retrieve::{ModeSpec, Retrieve};

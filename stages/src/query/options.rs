@@ -5,14 +5,27 @@ use std::fmt;
 use ragstage_cache::{Digest, KeyVisitor, Walk};
 use serde::{Deserialize, Serialize};
 
+use super::chat_answer::ChatAnswerOptions;
+
 /// How answers are made.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "provider", rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq)]
 pub enum AnswerOptions {
     /// The best sentences of the retrieved passages; no model.
     Extractive(ExtractiveOptions),
+    /// A chat model's, from the retrieved passages.
+    Chat(Box<ChatAnswerOptions>),
     /// The answer that the system under test gave along with its results.
     System,
+}
+
+impl AnswerOptions {
+    /// How many calls of a model each case may take.
+    pub fn calls(&self) -> u32 {
+        match self {
+            AnswerOptions::Chat(options) => options.samples.max(1),
+            AnswerOptions::Extractive(_) | AnswerOptions::System => 0,
+        }
+    }
 }
 
 impl Default for AnswerOptions {
@@ -46,6 +59,7 @@ impl Walk for AnswerOptions {
                 v.uint("results", u64::from(options.results));
                 v.end();
             }
+            AnswerOptions::Chat(options) => options.walk(v),
             AnswerOptions::System => {
                 v.begin_record("answer", "system");
                 v.end();

@@ -3,6 +3,7 @@
 use ragstage_cache::{Digest, KeyHasher, KeyVisitor};
 
 use super::evaluator::{CaseView, Evaluator, Reads, ResponseView};
+use super::sample_scores::mean_score;
 use crate::artifact::{Answer, Gold, Hit, Score};
 use crate::error::RowError;
 
@@ -24,15 +25,17 @@ pub(crate) struct CaseDigests {
 }
 
 impl Case<'_> {
-    /// The score that `evaluator` gives.
+    /// The score that `evaluator` gives: where a case has several answers and it reads them, the mean of what it gives each.
     pub(crate) fn evaluate(&self, evaluator: &dyn Evaluator) -> Result<Score, RowError> {
         let case = CaseView { case_id: &self.gold.case_id, query: self.query, gold: self.gold };
-        let response = ResponseView {
-            results: self.hits,
-            answer: self.answer.and_then(|answer| answer.text.as_deref()),
-            citations: self.answer.map(|answer| answer.citations.as_slice()).unwrap_or_default(),
-        };
-        evaluator.evaluate(&case, &response)
+        let of = |answer, citations| evaluator.evaluate(&case, &ResponseView { results: self.hits, answer, citations });
+        let samples = self.answer.map(|answer| answer.samples.as_slice()).unwrap_or_default();
+        if samples.len() > 1 && evaluator.reads().answer {
+            let scores = samples.iter().map(|sample| of(Some(sample.text.as_str()), sample.citations.as_slice()));
+            return Ok(mean_score(scores.collect::<Result<Vec<_>, _>>()?));
+        }
+        let citations = self.answer.map(|answer| answer.citations.as_slice()).unwrap_or_default();
+        of(self.answer.and_then(|answer| answer.text.as_deref()), citations)
     }
 
     /// The row's key: all that the score depends on beyond the evaluator.

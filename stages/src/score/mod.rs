@@ -22,6 +22,7 @@ mod ranking;
 mod registry;
 mod retrieval;
 mod row_digests;
+mod sample_scores;
 mod source;
 mod spec;
 mod text_match;

@@ -8,7 +8,7 @@ use ragstage_cache::key::walk_json;
 use ragstage_cache::{Digest, KeyHasher, KeyVisitor};
 use rayon::prelude::*;
 
-use crate::artifact::{Answer, Answers, Gold, Golds, Hit, Results, Retrieved};
+use crate::artifact::{Answer, Answers, Citation, Gold, Golds, Hit, Results, Retrieved};
 use crate::contract::{Context, derived};
 use crate::error::StageError;
 use crate::step::Step;
@@ -77,12 +77,27 @@ fn walk_hit(v: &mut dyn KeyVisitor, hit: &Hit) {
 }
 
 fn walk_answer(v: &mut dyn KeyVisitor, answer: &Answer) {
-    let Answer { case_id: _, text, citations, error: _ } = answer;
+    let Answer { case_id: _, text, citations, samples, refused: _, metadata: _, error: _ } = answer;
     v.begin_record("", "answer");
     match text {
         Some(text) => v.text("text", text),
         None => v.null("text"),
     }
+    walk_citations(v, citations);
+    if !samples.is_empty() {
+        v.begin_list("samples", samples.len());
+        for sample in samples {
+            v.begin_record("", "sample");
+            v.text("text", &sample.text);
+            walk_citations(v, &sample.citations);
+            v.end();
+        }
+        v.end();
+    }
+    v.end();
+}
+
+fn walk_citations(v: &mut dyn KeyVisitor, citations: &[Citation]) {
     v.begin_list("citations", citations.len());
     for citation in citations {
         v.begin_record("", "citation");
@@ -98,6 +113,5 @@ fn walk_answer(v: &mut dyn KeyVisitor, answer: &Answer) {
         v.end();
         v.end();
     }
-    v.end();
     v.end();
 }

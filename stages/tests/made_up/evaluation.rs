@@ -168,6 +168,7 @@ impl Evaluation {
                 text: None,
             }],
             error: error(row, RowErrorKind::Upstream, "no context"),
+            ..Answer::default()
         });
         let observed = |ms: &dyn Fn(usize) -> f64| Observations {
             rows: ids
@@ -222,6 +223,7 @@ impl Evaluation {
             summary,
             score_table,
             latency: Some(latency),
+            usage: ran.0.outputs.iter().find(|output| output.name == "usage").map(|_| ran.digest("usage")),
             scores: self.aggregate.scores.clone(),
             responses: self.aggregate.responses.clone(),
             queries: self.aggregate.queries,

@@ -17,7 +17,7 @@ use crate::aggregate::case_list::CaseList;
 use crate::aggregate::observed::Observed;
 use crate::aggregate::series::Series;
 use crate::aggregate::unit_responses::UnitResponses;
-use crate::aggregate::{GateSpec, Latency, PlannedQuery, ResponseTable, ScoreTable, Summary, check};
+use crate::aggregate::{GateSpec, Latency, PlannedQuery, ResponseTable, ScoreTable, Summary, UsageTable, check};
 use crate::artifact::{Documents, Golds};
 use crate::contract::{Action, Context, Output, Produced, begin_key, decoded};
 use crate::error::StageError;
@@ -69,6 +69,8 @@ pub struct BuildReport {
     pub score_table: Digest,
     /// The `latency` artifact.
     pub latency: Option<Digest>,
+    /// The `usage` artifact, where models were asked.
+    pub usage: Option<Digest>,
     /// The score tables that were aggregated.
     pub scores: Vec<ScoreTable>,
     /// The response tables that were aggregated.
@@ -151,6 +153,7 @@ impl BuildReport {
     pub(super) fn inputs(&self) -> Vec<(&'static str, &Digest)> {
         let mut inputs = vec![("summary", &self.summary), ("score_table", &self.score_table)];
         inputs.extend(self.latency.as_ref().map(|latency| ("latency", latency)));
+        inputs.extend(self.usage.as_ref().map(|usage| ("usage", usage)));
         inputs.extend([
             ("queries", &self.queries),
             ("gold", &self.gold),
@@ -233,6 +236,10 @@ impl Action for BuildReport {
             Some(digest) => decoded::<Latency>(context, step, digest)?,
             None => Default::default(),
         };
+        let usage = match &self.usage {
+            Some(digest) => decoded::<UsageTable>(context, step, digest)?,
+            None => Default::default(),
+        };
         let report_id = self.report_id();
         let gates = check(&summary, &self.gates);
         let scales = self.scales(&summary);
@@ -249,7 +256,7 @@ impl Action for BuildReport {
             json.case(&case).map_err(json_fault)
         })?;
         let lints = lints.finish();
-        let findings = Findings { summary: &summary, latency: &latency, gates: &gates, lints: &lints };
+        let findings = Findings { summary: &summary, latency: &latency, usage: &usage, gates: &gates, lints: &lints };
         let json = json.finish(&documents, &findings).map_err(json_fault)?;
         let (worst, hidden_cases) = worst.finish();
         let view = View::of(&Material {

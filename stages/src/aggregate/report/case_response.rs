@@ -5,7 +5,9 @@ use crate::aggregate::observed::Observed;
 use crate::aggregate::planned_query::PlannedQuery;
 use crate::aggregate::series::Outcome;
 use crate::aggregate::unit_responses::{ResponseFailure, UnitResponses};
+use crate::aggregate::usage::UsagePart;
 use crate::artifact::{Answer, Gold, Query, Retrieved};
+use crate::model::ModelUsage;
 
 /// A case, its response and its scores.
 pub(super) struct CaseResponse<'a> {
@@ -18,6 +20,8 @@ pub(super) struct CaseResponse<'a> {
     pub(super) failure: Option<ResponseFailure>,
     /// Of retrieval and answer together.
     pub(super) latency_ms: Option<f64>,
+    /// What models took for each part, where any were asked.
+    pub(super) usage: Vec<(UsagePart, &'a [ModelUsage])>,
     /// Evaluator and outcome, in the plan's order.
     pub(super) scores: Vec<(&'a str, Outcome<'a>)>,
 }
@@ -45,6 +49,14 @@ impl<'a> CaseResponse<'a> {
                 None => Some(ResponseFailure::absent()),
             },
             latency_ms: responses.and_then(|(_, observed)| observed.total(row)),
+            usage: match responses {
+                Some((_, observed)) => [UsagePart::Retrieve, UsagePart::Answer]
+                    .into_iter()
+                    .map(|part| (part, observed.usage(part, row)))
+                    .filter(|(_, usage)| !usage.is_empty())
+                    .collect(),
+                None => Vec::new(),
+            },
             scores,
         }
     }

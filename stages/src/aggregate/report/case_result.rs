@@ -7,8 +7,10 @@ use serde::Serialize;
 
 use super::case_response::CaseResponse;
 use crate::aggregate::unit_responses::ResponseFailure;
-use crate::artifact::{Citation, Hit, Json, ScoreValue};
+use crate::aggregate::usage::UsagePart;
+use crate::artifact::{Answer, AnswerSample, Citation, Hit, Json, ScoreValue};
 use crate::error::RowError;
+use crate::model::ModelUsage;
 
 /// One case in one query of one recipe.
 #[derive(Serialize)]
@@ -80,6 +82,27 @@ struct CaseMetadata<'a> {
     recipe: &'a str,
     category: Option<&'a str>,
     unscored: Vec<UnscoredEntry<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    answer: Option<AnswerMetadata<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    usage: Vec<UsageEntry<'a>>,
+}
+
+/// What is known of an answer beside its text and citations.
+#[derive(Serialize)]
+struct AnswerMetadata<'a> {
+    refused: bool,
+    #[serde(skip_serializing_if = "<[AnswerSample]>::is_empty")]
+    samples: &'a [AnswerSample],
+    #[serde(flatten)]
+    metadata: &'a Json,
+}
+
+#[derive(Serialize)]
+struct UsageEntry<'a> {
+    part: UsagePart,
+    #[serde(flatten)]
+    usage: &'a ModelUsage,
 }
 
 #[derive(Serialize)]
@@ -107,6 +130,8 @@ impl<'a> CaseResult<'a> {
                 recipe: &case.planned.recipe,
                 category: case.query.category.as_deref(),
                 unscored: unscored(case),
+                answer: case.answer.and_then(answer_metadata),
+                usage: usage(case),
             },
         }
     }
@@ -137,6 +162,18 @@ fn unscored<'a>(case: &'a CaseResponse<'a>) -> Vec<UnscoredEntry<'a>> {
             error: outcome.error.as_deref(),
         })
         .collect()
+}
+
+/// Answers that were extracted or given by a system have none.
+fn answer_metadata(answer: &Answer) -> Option<AnswerMetadata<'_>> {
+    let Answer { refused, samples, metadata, .. } = answer;
+    let known = *refused || !samples.is_empty() || !metadata.is_empty();
+    known.then_some(AnswerMetadata { refused: *refused, samples, metadata })
+}
+
+fn usage<'a>(case: &'a CaseResponse<'a>) -> Vec<UsageEntry<'a>> {
+    let parts = case.usage.iter();
+    parts.flat_map(|(part, list)| list.iter().map(|usage| UsageEntry { part: *part, usage })).collect()
 }
 
 fn response<'a>(case: &'a CaseResponse<'a>) -> Option<ResponseEntry<'a>> {

@@ -12,7 +12,7 @@ use super::findings::Findings;
 use super::json_object::JsonObject;
 use super::lints::Lint;
 use crate::aggregate::case_list::CaseList;
-use crate::aggregate::{GateOutcome, Latency, Summary};
+use crate::aggregate::{GateOutcome, Latency, Summary, UsageTable};
 use crate::artifact::{Documents, Json};
 
 /// Version of what is under `ragstage`.
@@ -51,6 +51,8 @@ struct Ragstage<'a> {
     evaluators: &'a [EvaluatorInfo],
     summary: &'a Summary,
     latency: &'a Latency,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    usage: Option<&'a UsageTable>,
     gates: &'a [GateOutcome],
     lints: &'a [Lint],
     digests: BTreeMap<&'static str, String>,
@@ -112,6 +114,7 @@ impl<'a> EvaluationReport<'a> {
             evaluators: &report.evaluators,
             summary: findings.summary,
             latency: findings.latency,
+            usage: Some(findings.usage).filter(|usage| !usage.rows.is_empty()),
             gates: findings.gates,
             lints: findings.lints,
             digests: report.inputs().into_iter().map(|(name, digest)| (name, digest.hex())).collect(),

@@ -1,7 +1,7 @@
 //! What an evaluation comes to, in all that a report tells of it.
 
 use super::lints::Lint;
-use crate::aggregate::{GateOutcome, Latency, Summary};
+use crate::aggregate::{GateOutcome, Latency, Summary, UsageTable};
 
 /// The parts of a report that are not about one case.
 #[derive(Clone, Copy)]
@@ -10,6 +10,8 @@ pub(super) struct Findings<'a> {
     pub(super) summary: &'a Summary,
     /// How long responses took.
     pub(super) latency: &'a Latency,
+    /// What models took.
+    pub(super) usage: &'a UsageTable,
     /// How the gates came out.
     pub(super) gates: &'a [GateOutcome],
     /// What is to be read with care.

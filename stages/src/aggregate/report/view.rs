@@ -10,7 +10,7 @@ use super::slice_table::SliceTable;
 use super::worst_cases::WorstCase;
 use crate::aggregate::{
     FailureGroup, GateOutcome, Headline, Latency, LatencyStatistics, MeasureSummary, NoHeadline, PlannedQuery,
-    Resampled, Summary,
+    Resampled, Summary, UsageRow,
 };
 use crate::artifact::BenchmarkInfo;
 
@@ -42,7 +42,9 @@ pub(super) struct View<'a> {
     categories: Vec<SliceTable>,
     unit_tables: Vec<SliceTable>,
     latency: Vec<LatencyRow<'a>>,
+    usage: Vec<UsageLine<'a>>,
     failed_responses: u64,
+    refused_responses: u64,
     failures: &'a [FailureGroup],
     hidden_failures: usize,
     worst: &'a [WorstCase],
@@ -60,6 +62,7 @@ struct QueryColumn<'a> {
     mode: &'a str,
     cases: u64,
     failed: u64,
+    refused: u64,
 }
 
 /// An evaluator over all queries, for the Markdown page.
@@ -123,6 +126,23 @@ struct LatencyRow<'a> {
     p99: String,
 }
 
+/// What one part of one query took of one model.
+#[derive(Serialize)]
+struct UsageLine<'a> {
+    recipe: &'a str,
+    query: &'a str,
+    part: &'static str,
+    model: &'a str,
+    cases: u64,
+    calls: u64,
+    prompt_tokens: u64,
+    completion_tokens: u64,
+    tokens_per_case: String,
+    usd: String,
+    usd_per_case: String,
+    counted_by: String,
+}
+
 /// A name and a value of the provenance.
 #[derive(Serialize)]
 struct Setting {
@@ -152,7 +172,7 @@ pub(super) struct Material<'a> {
 impl<'a> View<'a> {
     /// The view of `material`.
     pub(super) fn of(material: &Material<'a>) -> Self {
-        let Material { report, findings: Findings { summary, latency, gates, lints }, .. } = *material;
+        let Material { report, findings: Findings { summary, latency, usage, gates, lints }, .. } = *material;
         let statistics = &summary.statistics;
         let shown_failures = summary.failures.len().min(SHOWN_FAILURES);
         View {
@@ -178,7 +198,9 @@ impl<'a> View<'a> {
             categories: SliceTable::all(&summary.measures, |measure| &measure.categories),
             unit_tables: SliceTable::all(&summary.measures, |measure| &measure.units),
             latency: latency_rows(latency),
+            usage: usage.rows.iter().map(usage_line).collect(),
             failed_responses: summary.responses.iter().map(|response| response.failed).sum(),
+            refused_responses: summary.responses.iter().map(|response| response.refused).sum(),
             failures: &summary.failures[..shown_failures],
             hidden_failures: summary.failures.len() - shown_failures,
             worst: material.worst,
@@ -203,6 +225,7 @@ fn query_column<'a>(planned: &'a PlannedQuery, summary: &Summary) -> QueryColumn
         mode: &planned.mode,
         cases: counts.map_or(0, |counts| counts.cases),
         failed: counts.map_or(0, |counts| counts.failed),
+        refused: counts.map_or(0, |counts| counts.refused),
     }
 }
 
@@ -335,6 +358,27 @@ fn latency_rows(latency: &Latency) -> Vec<LatencyRow<'_>> {
         push("total", &query.total);
     }
     rows
+}
+
+fn usage_line(row: &UsageRow) -> UsageLine<'_> {
+    UsageLine {
+        recipe: &row.recipe,
+        query: &row.query,
+        part: row.part.name(),
+        model: &row.model,
+        cases: row.cases,
+        calls: row.calls,
+        prompt_tokens: row.prompt_tokens,
+        completion_tokens: row.completion_tokens,
+        tokens_per_case: format!("{:.1}", row.tokens_per_case),
+        usd: format!("{:.6}", row.usd),
+        usd_per_case: format!("{:.6}", row.usd_per_case),
+        counted_by: match row.counted_cases {
+            0 => "server".to_string(),
+            all if all == row.cases => "ragstage".to_string(),
+            some => format!("server; ragstage for {some} cases"),
+        },
+    }
 }
 
 fn settings(report: &BuildReport, summary: &Summary) -> Vec<Setting> {

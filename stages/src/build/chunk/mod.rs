@@ -4,6 +4,7 @@ mod action;
 mod heading;
 mod options;
 mod passage;
+mod prefix;
 mod sentence;
 mod token;
 mod tokenizer;

@@ -15,7 +15,7 @@ pub(super) struct TokenizeError(String);
 
 impl Tokenizer {
     /// Bumped by hand when the tokenizer finds other tokens in the same text.
-    pub(super) fn code_version(self) -> u64 {
+    pub(crate) fn code_version(self) -> u64 {
         match self {
             Tokenizer::Words | Tokenizer::Unicode | Tokenizer::Cl100kBase => 1,
         }
