@@ -23,6 +23,9 @@ const PROBES: usize = 2;
 /// A row or an error for each text of a group.
 type Rows = Vec<Result<Row, RowError>>;
 
+/// The same, each with the number of its text.
+type Numbered = Vec<(usize, Result<Row, RowError>)>;
+
 /// What texts cost.
 pub(super) struct EndpointCost<'a> {
     /// The model's.
@@ -72,7 +75,7 @@ impl<'a> EmbedEndpoint<'a> {
     pub(super) fn ask(&self, indexes: &[usize], call: &Call) -> Result<Rows, RowError> {
         let (empty, rest): (Vec<usize>, Vec<usize>) =
             indexes.iter().partition(|&&index| self.texts.get(index).is_none_or(|text| text.is_empty()));
-        let mut known: Vec<(usize, Result<Row, RowError>)> = if rest.is_empty() {
+        let mut known: Numbered = if rest.is_empty() {
             Vec::new()
         } else {
             match self.ask_once(&rest, call) {
@@ -89,15 +92,10 @@ impl<'a> EmbedEndpoint<'a> {
     }
 
     /// After `error` for all: the texts in smaller groups, if the server takes one of the shortest alone.
-    fn ask_apart(
-        &self,
-        mut indexes: Vec<usize>,
-        error: RowError,
-        call: &Call,
-    ) -> Result<Vec<(usize, Result<Row, RowError>)>, RowError> {
+    fn ask_apart(&self, mut indexes: Vec<usize>, error: RowError, call: &Call) -> Result<Numbered, RowError> {
         let mut shortest = indexes.clone();
         shortest.sort_by_key(|&index| (self.texts.get(index).map_or(0, |text| text.len()), index));
-        let mut known = Vec::new();
+        let mut known = Numbered::new();
         for probe in shortest.into_iter().take(PROBES) {
             indexes.retain(|&index| index != probe);
             match self.ask_once(&[probe], call) {
@@ -112,7 +110,7 @@ impl<'a> EmbedEndpoint<'a> {
         Err(error)
     }
 
-    fn ask_halves(&self, indexes: &[usize], call: &Call, known: &mut Vec<(usize, Result<Row, RowError>)>) {
+    fn ask_halves(&self, indexes: &[usize], call: &Call, known: &mut Numbered) {
         let (left, right) = indexes.split_at(indexes.len() / 2);
         for half in [left, right].into_iter().filter(|half| !half.is_empty()) {
             match self.ask_once(half, call) {
