@@ -7,7 +7,9 @@ use std::time::Instant;
 use ragstage::exec::{ACTIONS_FILE, RecordedAction};
 use ragstage_cache::Store;
 use ragstage_stages::artifact::{Chunks, Queries};
-use ragstage_stages::build::full_text::{Analyzer, AnalyzerOptions, Bm25, Bm25Options, Index, indexed_text};
+use ragstage_stages::build::full_text::{
+    Analyzer, AnalyzerOptions, Bm25, Bm25Options, Index, TITLE_WEIGHT, indexed_text,
+};
 use ragstage_stages::contract::Artifact;
 
 use crate::figure::{Figure, median};
@@ -50,7 +52,8 @@ fn alone(space: &Space) -> Vec<Figure> {
     let chunks = Chunks::decode(output("chunks")).expect("chunks").rows;
     let queries = Queries::decode(output("queries")).expect("queries").rows;
     let analyzer = Analyzer::new(&AnalyzerOptions::default()).expect("an analyzer");
-    let build = || Index::build(&analyzer, chunks.len(), &|i| indexed_text(&chunks[i])).expect("an index");
+    let build =
+        || Index::build(&analyzer, chunks.len(), &|i| indexed_text(&chunks[i], TITLE_WEIGHT)).expect("an index");
     let time = |work: &dyn Fn()| {
         let times = (0..5).map(|_| {
             let start = Instant::now();

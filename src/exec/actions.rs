@@ -71,9 +71,12 @@ impl ActionSource {
             Spec::Chunk { options } => {
                 Box::new(ChunkDocuments { parsed: of(input(0), "parsed")?, options: options.clone(), salt })
             }
-            Spec::FullTextIndex { analyzer } => {
-                Box::new(FullTextIndex { chunks: of(input(0), "chunks")?, analyzer: analyzer.clone(), salt })
-            }
+            Spec::FullTextIndex { analyzer, title_weight } => Box::new(FullTextIndex {
+                chunks: of(input(0), "chunks")?,
+                analyzer: analyzer.clone(),
+                title_weight: *title_weight,
+                salt,
+            }),
             Spec::Embed { what, embedder } => Box::new(Embed {
                 input: match what {
                     EmbedWhat::Chunks => EmbedInput::Chunks(of(input(0), "chunks")?),

@@ -106,6 +106,8 @@ pub enum Spec {
     FullTextIndex {
         /// Analyzer options.
         analyzer: AnalyzerOptions,
+        /// How often titles count.
+        title_weight: u32,
     },
     /// A unit's chunks, or its graph, as vectors. Input: chunk or build_graph.
     Embed {
@@ -307,7 +309,10 @@ fn identity(node: &Node) -> Digest {
             options.walk(v);
         }
         Spec::Chunk { options } => options.walk(v),
-        Spec::FullTextIndex { analyzer } => analyzer.walk(v),
+        Spec::FullTextIndex { analyzer, title_weight } => {
+            analyzer.walk(v);
+            v.uint("title_weight", u64::from(*title_weight));
+        }
         Spec::Embed { what, embedder } => {
             v.text("what", &format!("{what:?}"));
             embedder.walk(v);

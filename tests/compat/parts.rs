@@ -73,7 +73,7 @@ fn tokenizers_and_splitters_cut_where_they_cut() {
         ("cl100k_base", Tokenizer::Cl100kBase, 20),
     ] {
         let chunks = |splitter, overlap| {
-            let options = ChunkOptions { splitter, tokenizer, size, overlap };
+            let options = ChunkOptions { splitter, tokenizer, size, overlap, minimum: 0 };
             Done::run(&memory, ChunkDocuments { parsed, options, salt: 0 })
         };
         let first = chunks(Splitter::Token, 0);
@@ -98,7 +98,8 @@ fn the_analyzer_gives_the_terms_that_it_gives() {
     let parsed = parse(&memory, &|_| true).ran.digest("parsed");
     let chunks = Done::run(&memory, ChunkDocuments { parsed, options: ChunkOptions::default(), salt: 0 });
     let chunks = chunks.ran.digest("chunks");
-    let index = |analyzer: AnalyzerOptions| Done::run(&memory, FullTextIndex { chunks, analyzer, salt: 0 });
+    let index =
+        |analyzer: AnalyzerOptions| Done::run(&memory, FullTextIndex { chunks, analyzer, title_weight: 1, salt: 0 });
     let version = version_in_key(&index(AnalyzerOptions::default()).action, "analyzer_version");
     let mut golden = Golden::new("analyzer", version, "ANALYZER_VERSION");
     let mut take = |what: &str, analyzer: AnalyzerOptions| {

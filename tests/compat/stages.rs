@@ -37,13 +37,19 @@ fn recipes() -> [Recipe; 2] {
     [
         Recipe {
             name: "sentences",
-            chunk: ChunkOptions { splitter: Splitter::Sentence, tokenizer: Tokenizer::Words, size: 24, overlap: 6 },
+            chunk: ChunkOptions { size: 24, overlap: 6, ..ChunkOptions::default() },
             analyzer: AnalyzerOptions::default(),
             bm25: Bm25Options::default(),
         },
         Recipe {
             name: "sections",
-            chunk: ChunkOptions { splitter: Splitter::Heading, tokenizer: Tokenizer::Cl100kBase, size: 60, overlap: 0 },
+            chunk: ChunkOptions {
+                splitter: Splitter::Heading,
+                tokenizer: Tokenizer::Cl100kBase,
+                size: 60,
+                overlap: 0,
+                minimum: 0,
+            },
             analyzer: AnalyzerOptions {
                 language: "german".to_string(),
                 stop_words: StopWords::List(vec!["die".to_string(), "the".to_string()]),
@@ -133,7 +139,8 @@ fn build(
     let chunk = Done::run(memory, ChunkDocuments { parsed, options: recipe.chunk.clone(), salt: 0 });
     records.take(place, &chunk);
     let chunks = chunk.ran.digest("chunks");
-    let index = Done::run(memory, FullTextIndex { chunks, analyzer: recipe.analyzer.clone(), salt: 0 });
+    let index =
+        Done::run(memory, FullTextIndex { chunks, analyzer: recipe.analyzer.clone(), title_weight: 1, salt: 0 });
     records.take(place, &index);
     let index = index.ran.digest("full_text_index");
     let artifacts = [(KbArtifact::Chunks, chunks), (KbArtifact::FullTextIndex, index)].into_iter().collect();

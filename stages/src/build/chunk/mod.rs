@@ -3,7 +3,9 @@
 mod action;
 mod heading;
 mod options;
+mod packing;
 mod passage;
+mod recursive;
 mod sentence;
 mod token;
 mod tokenizer;
