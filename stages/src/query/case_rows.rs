@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::artifact::{Observation, Queries, Query, Unit};
-use crate::contract::{Call, Context, Free, Pool, Row, RowBatch, RowItem, RowOutcome};
+use crate::contract::{Call, Check, Context, Free, Pool, Row, RowBatch, RowItem, RowOutcome};
 use crate::error::{RowError, RowErrorKind, StageError, StageErrorKind};
 use crate::step::Step;
 
@@ -54,6 +54,18 @@ pub(super) fn rows_of(
         None => Err(RowError::new(RowErrorKind::BadReply, format!("there is no row {item}"))),
     })?;
     Ok(distinct.spread(&outcomes))
+}
+
+/// Whether the cases' missing rows can be asked for: see [`Context::check_before`].
+pub(super) fn check_before(
+    context: &dyn Context,
+    slot: &dyn Walk,
+    pool: Pool,
+    cases: &[CaseKey<'_>],
+    check: &Check<'_>,
+) -> Result<Result<(), RowError>, StageError> {
+    let distinct = DistinctRows::of(cases);
+    context.check_before(&RowBatch { slot, pool, items: &distinct.items, cost: &Free }, check)
 }
 
 /// As [`rows_of`], where all missing rows are computed at once: `compute` gets the positions of their cases.
