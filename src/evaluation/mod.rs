@@ -33,6 +33,7 @@ mod starter;
 mod statistics;
 mod syntax;
 mod system;
+mod system_http;
 mod tree;
 mod vector;
 mod view;

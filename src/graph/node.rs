@@ -145,7 +145,16 @@ pub enum Spec {
         /// Whether what the mode does is kept.
         trace: bool,
     },
-    /// A system under test is asked. Input: prepare.
+    /// A unit's documents are handed to a system under test. Input: prepare.
+    Ingest {
+        /// The unit.
+        unit: Arc<Unit>,
+        /// The system.
+        system: Arc<SystemSpec>,
+        /// The system's declared files: what it is handed while one of them is written to is not trusted.
+        watched: Arc<Vec<PathBuf>>,
+    },
+    /// A system under test is asked. Inputs: prepare, and ingest where it takes documents in.
     System {
         /// The unit.
         unit: Arc<Unit>,
@@ -329,6 +338,10 @@ fn identity(node: &Node) -> Digest {
             mode.walk("mode", &kb, v);
             v.uint("top_k", u64::from(*top_k));
             v.bool("trace", *trace);
+        }
+        Spec::Ingest { unit, system, watched: _ } => {
+            v.text("unit", &unit.unit_id);
+            system.walk(v);
         }
         Spec::System { unit, system, mode, options, top_k, watched: _ } => {
             v.text("unit", &unit.unit_id);

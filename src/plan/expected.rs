@@ -31,6 +31,7 @@ impl<'a> Expected<'a> {
             "parsed",
             "chunks",
             "full_text_index",
+            "handle",
             "results",
             "answers",
             "observations",

@@ -12,6 +12,7 @@ mod kill;
 mod law;
 mod make;
 mod outputs;
+mod own_system;
 mod plan;
 mod provider;
 mod quiz;
