@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """What other programs take for the work that `cargo bench --bench speed` times, printed as the same table.
 
-Each is measured only where it is installed: pip install bm25s PyStemmer ranx pytrec_eval-terrier numba
-SciFact is read from $RAGSTAGE_DATA/beir/scifact. Always exits with 0.
+Each is measured only where it is installed: pip install bm25s PyStemmer tantivy ranx pytrec_eval-terrier numba
+SciFact is read from $RAGSTAGE_DATA/beir/scifact, the 100,000 made-up documents from target/tmp, where
+`cargo bench --bench speed -- full_text` leaves them. Always exits with 0.
 """
 
 import gzip
 import json
 import os
 import random
+import re
 import statistics
 import time
 from pathlib import Path
@@ -52,13 +54,20 @@ def scifact():
     return documents, queries, judgements
 
 
-def full_text(bm25s, stemmer):
-    data = scifact()
-    if data is None:
-        return
-    documents, queries, judgements = data
-    ids = [document["_id"] for document in documents]
-    texts = [f"{document.get('title', '')} {document['text']}" for document in documents]
+def made_up():
+    """The documents and queries that our own benchmark made; None where it has not run."""
+    folder = Path(__file__).resolve().parent.parent / "target" / "tmp"
+    if not (folder / "documents-100k.jsonl").is_file():
+        return None
+    with open(folder / "documents-100k.jsonl", encoding="utf-8") as file:
+        documents = [json.loads(line)["text"] for line in file]
+    with open(folder / "queries-100k.jsonl", encoding="utf-8") as file:
+        queries = [json.loads(line)["query"] for line in file]
+    return documents, queries
+
+
+def by_bm25s(corpus, texts, queries, bm25s, stemmer, times):
+    """Measures bm25s; gives what it found, 1,000 hits each."""
     stem = stemmer.Stemmer("english")
 
     def build():
@@ -67,14 +76,61 @@ def full_text(bm25s, stemmer):
         return index
 
     def ask(index, hits):
-        tokens = bm25s.tokenize(list(queries.values()), stopwords="en", stemmer=stem, show_progress=False)
+        tokens = bm25s.tokenize(queries, stopwords="en", stemmer=stem, show_progress=False)
         return index.retrieve(tokens, k=hits, show_progress=False)
 
-    index, build_ms = timed(build, 3)
-    row("SciFact: bm25s, tokenize and index 5,183 documents", build_ms, "ms")
-    row("SciFact: bm25s, 300 queries, 10 hits each", timed(lambda: ask(index, 10))[1], "ms")
-    (found, scores), ask_ms = timed(lambda: ask(index, 1000))
-    row("SciFact: bm25s, 300 queries, 1,000 hits each", ask_ms, "ms")
+    index, build_ms = timed(build, times)
+    row(f"{corpus}: bm25s, tokenize and index {len(texts)} texts, one thread", build_ms, "ms")
+    row(f"{corpus}: bm25s, {len(queries)} queries, 10 hits each", timed(lambda: ask(index, 10))[1], "ms")
+    found, ask_ms = timed(lambda: ask(index, 1000))
+    row(f"{corpus}: bm25s, {len(queries)} queries, 1,000 hits each", ask_ms, "ms")
+    return found
+
+
+def by_tantivy(corpus, texts, queries, tantivy, times):
+    """Measures tantivy in memory, with its own English stemmer and as many threads as it likes."""
+    schema = tantivy.SchemaBuilder().add_text_field("text", stored=False, tokenizer_name="en_stem").build()
+
+    def build():
+        index = tantivy.Index(schema)
+        writer = index.writer(heap_size=256_000_000)
+        for text in texts:
+            writer.add_document(tantivy.Document(text=text))
+        writer.commit()
+        writer.wait_merging_threads()
+        index.reload()
+        return index
+
+    # Operators of its query language are none here.
+    plain = [" ".join(re.findall(r"\w+", query)).lower() for query in queries]
+
+    def ask(index, hits):
+        searcher = index.searcher()
+        return [searcher.search(index.parse_query(query, ["text"]), hits).hits for query in plain]
+
+    index, build_ms = timed(build, times)
+    row(f"{corpus}: tantivy, index {len(texts)} texts, all cores", build_ms, "ms")
+    for hits in [10, 1000]:
+        row(f"{corpus}: tantivy, {len(queries)} queries, {hits:,} hits each", timed(lambda: ask(index, hits))[1], "ms")
+
+
+def full_text(bm25s, stemmer, tantivy):
+    if (data := made_up()) is not None:
+        texts, queries = data
+        if bm25s and stemmer:
+            by_bm25s("100,000 documents", texts, queries, bm25s, stemmer, 1)
+        if tantivy:
+            by_tantivy("100,000 documents", texts, queries, tantivy, 3)
+    if (data := scifact()) is None:
+        return
+    documents, queries, judgements = data
+    ids = [document["_id"] for document in documents]
+    texts = [f"{document.get('title', '')} {document['text']}" for document in documents]
+    if tantivy:
+        by_tantivy("SciFact", texts, list(queries.values()), tantivy, 3)
+    if not (bm25s and stemmer):
+        return
+    found, scores = by_bm25s("SciFact", texts, list(queries.values()), bm25s, stemmer, 3)
     pytrec_eval = optional("pytrec_eval")
     if pytrec_eval is None:
         return
@@ -104,13 +160,12 @@ def rescore():
 
 
 def main():
-    bm25s, stemmer = optional("bm25s"), optional("Stemmer")
-    if not any([bm25s and stemmer, optional("pytrec_eval"), optional("ranx")]):
-        print("no peers are installed: pip install bm25s PyStemmer ranx pytrec_eval-terrier")
+    bm25s, stemmer, tantivy = optional("bm25s"), optional("Stemmer"), optional("tantivy")
+    if not any([bm25s and stemmer, tantivy, optional("pytrec_eval"), optional("ranx")]):
+        print("no peers are installed: pip install bm25s PyStemmer tantivy ranx pytrec_eval-terrier")
         return
     print("| peer | measured |\n|---|---:|")
-    if bm25s is not None and stemmer is not None:
-        full_text(bm25s, stemmer)
+    full_text(bm25s, stemmer, tantivy)
     rescore()
 
 

@@ -77,6 +77,11 @@ fn one(planner: &Planner<'_>, plan: &Plan, id: NodeId, item: Option<&str>) -> Re
     } else if entry.standing != Standing::Fresh {
         trace(planner, plan, id, &|label| planner.previous.action(label).map(|old| old.key), &mut causes)?;
     }
+    // What is not in the key leaves no change in it: the run in which it was found remembers it.
+    let mut same = planner.previous.all(&entry.label).filter(|(_, old)| Some(old.key) == entry.key);
+    for reason in same.find(|(_, old)| !old.reasons.is_empty()).into_iter().flat_map(|(_, old)| old.reasons.clone()) {
+        causes.push(Cause { label: entry.label.clone(), reason });
+    }
     let rows = match item {
         Some(item) => planner.rows(plan, id, item)?,
         None => Vec::new(),

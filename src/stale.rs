@@ -47,6 +47,11 @@ pub enum StaleReason {
         /// The artifact.
         digest: Digest,
     },
+    /// What the action put into a system under test was looked at before it was used again, and is not there any more.
+    ProbeFailed {
+        /// What was found.
+        why: String,
+    },
     /// The key is the one of the last run, but its record is gone from the store.
     Evicted,
     /// An action that this one depends on has to run first; its outputs may turn out to be the same.
@@ -97,6 +102,7 @@ impl fmt::Display for StaleReason {
             StaleReason::CodeVersion { old, new } => write!(f, "code version: {} -> {}", shown(old), shown(new)),
             StaleReason::Forced => f.write_str("forced"),
             StaleReason::Incomplete => f.write_str("incomplete in the last run"),
+            StaleReason::ProbeFailed { why } => write!(f, "the system does not have it any more: {why}"),
             StaleReason::Evicted => f.write_str("its record is gone from the store"),
             StaleReason::LostBlob { digest } => write!(f, "artifact {} is lost", digest.short()),
             StaleReason::Upstream { label } => write!(f, "after {label}"),

@@ -1,20 +1,55 @@
-//! BM25 on SciFact (5,183 documents, 300 queries), where that is: below `$RAGSTAGE_DATA`.
+//! BM25 on 100,000 made-up documents, and on SciFact (5,183 documents, 300 queries) where that is: below `$RAGSTAGE_DATA`.
+//!
+//! The made-up documents and queries are left in cargo's temporary folder for `benches/peers.py`, so that peers index the
+//! same texts.
 
-use std::path::PathBuf;
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
 use ragstage::exec::{ACTIONS_FILE, RecordedAction};
 use ragstage_cache::Store;
 use ragstage_stages::artifact::{Chunks, Queries};
-use ragstage_stages::build::full_text::{Analyzer, AnalyzerOptions, Bm25, Bm25Options, Index, indexed_text};
+use ragstage_stages::build::full_text::{
+    Analyzer, AnalyzerOptions, Bm25, Bm25Options, Index, TITLE_WEIGHT, indexed_text,
+};
 use ragstage_stages::contract::Artifact;
 
+use crate::benchmark;
 use crate::figure::{Figure, median};
 use crate::space::Space;
 
-/// Measures the index by itself, as peers are measured, and the actions around it; nothing where the data is not there.
+const DOCUMENTS: usize = 100_000;
+const QUERIES: usize = 300;
+
+/// Measures the index by itself, as peers are measured, and on SciFact the actions around it, where the data is there.
 pub fn figures() -> Vec<Figure> {
+    let mut figures = made_up();
+    figures.extend(scifact());
+    figures
+}
+
+/// A field of each line.
+fn texts(lines: &str, field: &str) -> Vec<String> {
+    let text = |line: &str| {
+        let value: serde_json::Value = serde_json::from_str(line).expect("a JSON line");
+        value[field].as_str().unwrap_or_default().to_string()
+    };
+    lines.lines().map(text).collect()
+}
+
+fn made_up() -> Vec<Figure> {
+    let corpus = benchmark::corpus(DOCUMENTS, QUERIES);
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    std::fs::write(folder.join("documents-100k.jsonl"), &corpus.documents).expect("the documents");
+    std::fs::write(folder.join("queries-100k.jsonl"), &corpus.cases).expect("the queries");
+    let documents = texts(&corpus.documents, "text");
+    let queries = texts(&corpus.cases, "query");
+    in_memory("100,000 documents", documents.len(), &|i| Cow::Borrowed(&documents[i]), &queries, 3)
+}
+
+fn scifact() -> Vec<Figure> {
     let data = std::env::var_os("RAGSTAGE_DATA").map(PathBuf::from);
     let Some(path) = data.map(|data| data.join("beir/scifact")).filter(|path| path.is_dir()) else {
         eprintln!("full_text: set RAGSTAGE_DATA to a folder with beir/scifact for figures on SciFact");
@@ -49,10 +84,23 @@ fn alone(space: &Space) -> Vec<Figure> {
     };
     let chunks = Chunks::decode(output("chunks")).expect("chunks").rows;
     let queries = Queries::decode(output("queries")).expect("queries").rows;
+    let texts: Vec<Cow<'_, str>> = chunks.iter().map(|chunk| indexed_text(chunk, TITLE_WEIGHT)).collect();
+    let queries: Vec<String> = queries.into_iter().map(|query| query.text).collect();
+    in_memory("SciFact", texts.len(), &|i| Cow::Borrowed(&texts[i]), &queries, 5)
+}
+
+/// Building and asking without stages and store around it; medians of `times`.
+fn in_memory<'t>(
+    corpus: &str,
+    documents: usize,
+    text: &(dyn Fn(usize) -> Cow<'t, str> + Sync),
+    queries: &[String],
+    times: usize,
+) -> Vec<Figure> {
     let analyzer = Analyzer::new(&AnalyzerOptions::default()).expect("an analyzer");
-    let build = || Index::build(&analyzer, chunks.len(), &|i| indexed_text(&chunks[i])).expect("an index");
+    let build = || Index::build(&analyzer, documents, text).expect("an index");
     let time = |work: &dyn Fn()| {
-        let times = (0..5).map(|_| {
+        let times = (0..times).map(|_| {
             let start = Instant::now();
             work();
             start.elapsed().as_secs_f64() * 1e3
@@ -61,10 +109,10 @@ fn alone(space: &Space) -> Vec<Figure> {
     };
     let build_ms = time(&|| drop(build()));
     let bm25 = Bm25::new(Arc::new(build()), &Bm25Options::default()).expect("a ranking");
-    let ask = |top_k: usize| time(&|| queries.iter().for_each(|query| drop(bm25.search(&query.text, top_k))));
+    let ask = |top_k: usize| time(&|| queries.iter().for_each(|query| drop(bm25.search(query, top_k))));
     vec![
-        Figure::new("SciFact: index of 5,183 documents in memory, all cores", build_ms, "ms"),
-        Figure::new("SciFact: 300 queries, 10 hits each, one thread", ask(10), "ms"),
-        Figure::new("SciFact: 300 queries, 1,000 hits each, one thread", ask(1000), "ms"),
+        Figure::new(format!("{corpus}: index of {documents} texts in memory, all cores"), build_ms, "ms"),
+        Figure::new(format!("{corpus}: {} queries, 10 hits each, one thread", queries.len()), ask(10), "ms"),
+        Figure::new(format!("{corpus}: {} queries, 1,000 hits each, one thread", queries.len()), ask(1000), "ms"),
     ]
 }

@@ -149,6 +149,19 @@ impl RowCache {
         Ok(rows.len())
     }
 
+    /// Removes `slot` with all its rows: they were true once, and what they tell of is not there any more. Only for slots that
+    /// a single action uses, for another process may write to it at that moment, and would have to compute its row again.
+    ///
+    /// # Errors
+    /// When the slot's journal cannot be closed or its files cannot be removed.
+    pub fn discard(&self, slot: &Digest) -> Result<(), StoreError> {
+        let handle = self.lock().remove(slot);
+        if let Some(handle) = handle {
+            handle.close()?;
+        }
+        self.forget(slot)
+    }
+
     /// Removes `slot` with all its rows. No other process may have the store open.
     pub(crate) fn forget(&self, slot: &Digest) -> Result<(), StoreError> {
         self.lock().remove(slot);

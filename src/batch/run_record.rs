@@ -51,6 +51,7 @@ impl Batch {
                     complete: run.complete,
                     outputs: run.outputs.iter().map(|output| (output.name.clone(), output.digest)).collect(),
                     slots: run.slots.clone(),
+                    reasons: run.probe_failed().into_iter().collect(),
                 }),
                 None => self.previous.action(label).cloned(),
             };

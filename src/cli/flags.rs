@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use ragstage_stages::step::{Stage, Step};
 
 use super::failure::Failure;
-use super::{cache, completions, explain, graph, init, models, plan, report, run, schema, status};
+use super::{cache, completions, explain, graph, init, kb, models, plan, report, run, schema, status};
 use crate::exit;
 use crate::graph::GraphFormat;
 
@@ -60,6 +60,9 @@ enum Command {
         after_help = "Example:\n  ragstage report evaluation.yaml\n  ragstage report evaluation.yaml --format json | jq .score_summary"
     )]
     Report(ReportFlags),
+    /// List or remove what runs have put into systems under test
+    #[command(after_help = "Example:\n  ragstage kb list evaluation.yaml\n  ragstage kb delete evaluation.yaml")]
+    Kb(KbFlags),
     /// Look after the store
     #[command(after_help = "Example:\n  ragstage cache size\n  ragstage cache verify")]
     Cache(CacheFlags),
@@ -197,6 +200,34 @@ pub struct StatusFlags {
     /// How it is printed
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
+}
+
+/// Flags of `kb`.
+#[derive(Args)]
+pub struct KbFlags {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: KbCommand,
+}
+
+/// What `kb` does.
+#[derive(Subcommand)]
+pub enum KbCommand {
+    /// List what runs of the evaluations have put into their systems under test
+    List {
+        /// Evaluation files
+        #[arg(default_value = "evaluation.yaml", value_name = "FILE")]
+        files: Vec<PathBuf>,
+        /// How it is printed
+        #[arg(long, value_enum, default_value_t)]
+        format: Format,
+    },
+    /// Remove it from the systems, and nothing else; the next run that asks something puts it there again
+    Delete {
+        /// Evaluation files
+        #[arg(default_value = "evaluation.yaml", value_name = "FILE")]
+        files: Vec<PathBuf>,
+    },
 }
 
 /// Flags of `explain`.
@@ -349,6 +380,7 @@ pub fn main() -> ExitCode {
         Command::Explain(flags) => explain::explain(flags, store),
         Command::Graph(flags) => graph::graph(flags, store),
         Command::Report(flags) => report::report(flags, store),
+        Command::Kb(flags) => kb::kb(flags, store),
         Command::Cache(flags) => cache::cache(flags, store),
         Command::Models(flags) => models::models(flags),
         Command::Init(flags) => init::init(flags),

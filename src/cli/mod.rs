@@ -8,6 +8,7 @@ mod failure;
 mod flags;
 mod graph;
 mod init;
+mod kb;
 mod model_bar;
 mod models;
 mod open;

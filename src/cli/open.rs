@@ -156,7 +156,20 @@ pub struct Look {
 /// # Errors
 /// When a file is invalid or the store cannot be opened.
 pub fn look(files: &[PathBuf], settings: Settings, store: Option<&Path>) -> Result<Look, Failure> {
-    let evaluations = evaluations(files, Secrets::NotNeeded)?;
+    look_with(files, settings, store, Secrets::NotNeeded)
+}
+
+/// As [`look`], with secrets where a command needs them.
+///
+/// # Errors
+/// As [`look`].
+pub fn look_with(
+    files: &[PathBuf],
+    settings: Settings,
+    store: Option<&Path>,
+    secrets: Secrets,
+) -> Result<Look, Failure> {
+    let evaluations = evaluations(files, secrets)?;
     let place = store_place(store, files);
     let empty = match place.exists || place.root.exists() {
         true => None,

@@ -18,6 +18,7 @@ pub(super) static CHUNK: Record = Record {
                 Choice { word: "token", doc: "after any token" },
                 Choice { word: "sentence", doc: "at sentence ends; a sentence longer than `size` is cut by tokens" },
                 Choice { word: "heading", doc: "never across a heading; within a section as `sentence`" },
+                Choice { word: "recursive", doc: "at the ends of paragraphs, else lines, else sentences, else tokens" },
             ]),
             need: Need::Default("\"sentence\""),
         },
@@ -43,6 +44,13 @@ pub(super) static CHUNK: Record = Record {
             shape: Shape::Int { min: 0, max: 999_999 },
             need: Need::Default("0"),
         },
+        Field {
+            name: "minimum",
+            doc: "A last chunk of a page or section with fewer tokens is joined to the one before it, which may then have \
+                  up to `minimum - 1` tokens more than `size`; at most `size`.",
+            shape: Shape::Int { min: 0, max: 1_000_000 },
+            need: Need::Default("0"),
+        },
     ],
     together: &[],
 };
@@ -55,7 +63,17 @@ pub(super) fn convert(view: &View<'_>, faults: &mut Faults) -> ChunkOptions {
         tokenizer: view.get("tokenizer").choice().unwrap_or(default.tokenizer),
         size: view.get("size").int().unwrap_or(default.size),
         overlap: view.get("overlap").int().unwrap_or(default.overlap),
+        minimum: view.get("minimum").int().unwrap_or(default.minimum),
     };
+    if options.minimum > options.size && !view.is_faulty("size") && !view.is_faulty("minimum") {
+        let minimum = view.get("minimum");
+        faults.add_hint(
+            minimum.start(),
+            &minimum.path,
+            format!("expected at most the size {}, found {}", options.size, options.minimum),
+            "lower `minimum` or raise `size`".to_string(),
+        );
+    }
     if options.overlap >= options.size && !view.is_faulty("size") && !view.is_faulty("overlap") {
         let overlap = view.get("overlap");
         faults.add_hint(
@@ -82,9 +100,12 @@ mod tests {
 
     #[test]
     fn every_word_has_a_variant() {
-        for (word, splitter) in
-            [("token", Splitter::Token), ("sentence", Splitter::Sentence), ("heading", Splitter::Heading)]
-        {
+        for (word, splitter) in [
+            ("token", Splitter::Token),
+            ("sentence", Splitter::Sentence),
+            ("heading", Splitter::Heading),
+            ("recursive", Splitter::Recursive),
+        ] {
             assert_eq!(read(&format!("splitter: {word}")).unwrap().splitter, splitter);
         }
         for (word, tokenizer) in
@@ -98,6 +119,19 @@ mod tests {
     fn defaults_are_those_of_the_chunker() {
         assert_eq!(read("{}").unwrap(), ChunkOptions::default());
         assert_eq!(read(&spelled_out(CHUNK.fields)).unwrap(), ChunkOptions::default());
+    }
+
+    #[test]
+    fn the_minimum_is_at_most_the_size() {
+        assert_eq!(read("{size: 10, minimum: 10}").unwrap().minimum, 10);
+        assert_eq!(
+            read("{size: 10, minimum: 11}").unwrap_err(),
+            ["1:21 minimum: expected at most the size 10, found 11 [lower `minimum` or raise `size`]"]
+        );
+        // Reports, whose bytes are in keys, show it only where it is said.
+        let shown = |options: &ChunkOptions| serde_json::to_value(options).unwrap().get("minimum").cloned();
+        assert_eq!(shown(&ChunkOptions::default()), None);
+        assert_eq!(shown(&read("minimum: 5").unwrap()), Some(5.into()));
     }
 
     #[test]

@@ -166,7 +166,7 @@ sample: 50 => sample: "50"
     write a list, even of one: `[...]`
 
 sentence, tok => sentense, tok
-    20:23 recipes[0].chunk.splitter: expected one of `token`, `sentence`, `heading`, found the text `sentense`
+    20:23 recipes[0].chunk.splitter: expected one of `token`, `sentence`, `heading`, `recursive`, found the text `sentense`
     did you mean `sentence`?
 
 size: 200 => size: 0

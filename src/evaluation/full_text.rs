@@ -1,6 +1,6 @@
 //! `recipe.full_text`: how text is indexed and ranked.
 
-use ragstage_stages::build::full_text::{AnalyzerOptions, Bm25Options, FullTextOptions, StopWords};
+use ragstage_stages::build::full_text::{AnalyzerOptions, Bm25Options, FullTextOptions, StopWords, TITLE_WEIGHT};
 
 use super::shape::{Choice, Field, Need, Range, Record, Shape, TEXT};
 use super::view::View;
@@ -51,6 +51,12 @@ pub(super) static FULL_TEXT: Record = Record {
             need: Need::Default("\"default\""),
         },
         Field {
+            name: "title_weight",
+            doc: "How often the terms of a document's title count in each of its chunks; 0 leaves titles out.",
+            shape: Shape::Int { min: 0, max: 10 },
+            need: Need::Default("1"),
+        },
+        Field {
             name: "k1",
             doc: "BM25: saturation of term frequency.",
             shape: Shape::Float(Range::closed(0.0, f64::MAX)),
@@ -78,6 +84,7 @@ pub(super) fn convert(view: &View<'_>) -> FullTextOptions {
         (None, None) => analyzer.stop_words,
     };
     FullTextOptions {
+        title_weight: view.get("title_weight").int().unwrap_or(TITLE_WEIGHT),
         analyzer: AnalyzerOptions {
             language: view.get("language").text().map_or(analyzer.language, str::to_string),
             lower_case: view.get("lower_case").bool().unwrap_or(analyzer.lower_case),
@@ -118,6 +125,20 @@ mod tests {
             ["1:13 stop_words: expected one of `default`, `none` or a list, found the text `defualt` [did \
                  you mean `default`?]"]
         );
+    }
+
+    #[test]
+    fn titles_have_a_weight() {
+        assert_eq!(read("title_weight: 0").unwrap().title_weight, 0);
+        assert_eq!(read("title_weight: 10").unwrap().title_weight, 10);
+        assert_eq!(
+            read("title_weight: 11").unwrap_err(),
+            ["1:15 title_weight: expected a whole number from 0 to 10, found 11"]
+        );
+        // Reports, whose bytes are in keys, show it only where it is said.
+        let shown = |options: &FullTextOptions| serde_json::to_value(options).unwrap().get("title_weight").cloned();
+        assert_eq!(shown(&FullTextOptions::default()), None);
+        assert_eq!(shown(&read("title_weight: 3").unwrap()), Some(3.into()));
     }
 
     #[test]

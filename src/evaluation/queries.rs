@@ -242,6 +242,7 @@ mod tests {
     use std::path::PathBuf;
 
     use ragstage_stages::query::Transport;
+    use ragstage_stages::query::system::Mapping;
 
     use super::super::models::Models;
     use super::super::system::SystemConfig;
@@ -255,8 +256,16 @@ mod tests {
             directory: PathBuf::from("."),
             environment: vec![],
             variables: vec![],
+            operations: vec![],
         };
-        let system = RecipeKind::System(SystemConfig { name: None, version: "1".into(), files: vec![], transport });
+        let system = RecipeKind::System(SystemConfig {
+            name: None,
+            version: "1".into(),
+            files: vec![],
+            mapping: Mapping::default(),
+            ingest_batch: None,
+            transport,
+        });
         vec![Recipe { name: "small".into(), kind: built }, Recipe { name: "mine".into(), kind: system }]
     }
 

@@ -3,12 +3,14 @@
 use std::net::Ipv6Addr;
 use std::path::{Path, PathBuf};
 
-use ragstage_stages::query::Transport;
+use ragstage_stages::query::system::{Mapping, Operation};
+use ragstage_stages::query::{HttpUrls, Transport};
 
 use super::check::join;
 use super::diagnostic::Faults;
 use super::secrets::{self, Substituted};
-use super::shape::{Field, Need, Record, Refusal, Shape, TEXT, TextRule, Together};
+use super::shape::{Choice, Field, Need, Record, Refusal, Shape, TEXT, TextRule, Together};
+use super::system_http::{self, HTTP};
 use super::view::View;
 
 /// A URL of HTTP.
@@ -25,8 +27,9 @@ pub(super) static SYSTEM: Record = Record {
     fields: &[
         Field {
             name: "http",
-            doc: "URL that takes a `POST` of one JSON object per query.",
-            shape: URL,
+            doc: "URL that takes a `POST` of one JSON object per query; or the URLs of a system that takes documents in, or \
+                  whose requests and replies have another shape.",
+            shape: Shape::Either(&[URL, Shape::Record(&HTTP)]),
             need: Need::Optional,
         },
         Field {
@@ -40,6 +43,25 @@ pub(super) static SYSTEM: Record = Record {
             doc: "Program and arguments of a process that reads and writes one JSON object per line; \
                   it runs in the folder of the evaluation file.",
             shape: Shape::List { of: &TEXT, least: 1 },
+            need: Need::Optional,
+        },
+        Field {
+            name: "operations",
+            doc: "What `command` understands beside queries.",
+            shape: Shape::List {
+                of: &Shape::Choice(&[
+                    Choice { word: "ingest", doc: "takes documents in" },
+                    Choice { word: "count", doc: "counts what it took in" },
+                    Choice { word: "delete", doc: "forgets what it took in" },
+                ]),
+                least: 0,
+            },
+            need: Need::Default("[]"),
+        },
+        Field {
+            name: "ingest_batch",
+            doc: "How many documents are handed to the system at once; all of a run unit by default.",
+            shape: Shape::Int { min: 1, max: 1_000_000 },
             need: Need::Optional,
         },
         Field {
@@ -72,7 +94,7 @@ pub(super) static SYSTEM: Record = Record {
     ],
     together: &[
         Together::ExactlyOne(&["http", "command"]),
-        Together::Excludes("http", &["environment"]),
+        Together::Excludes("http", &["environment", "operations"]),
         Together::Excludes("command", &["headers"]),
     ],
 };
@@ -86,6 +108,10 @@ pub struct SystemConfig {
     pub version: String,
     /// Files that its answers depend on.
     pub files: Vec<PathBuf>,
+    /// How its queries and replies look, where that is not the protocol's own way.
+    pub mapping: Mapping,
+    /// How many documents are handed to it at once; all of a unit where absent.
+    pub ingest_batch: Option<u32>,
     /// How it is reached, with secrets in it.
     pub transport: Transport,
 }
@@ -107,21 +133,48 @@ pub(super) fn convert(
         }
         let directory = if base.as_os_str().is_empty() { PathBuf::from(".") } else { base.to_path_buf() };
         let Substituted { pairs, variables } = secrets::substitute(&pairs, environment, faults);
-        Transport::Command { command, directory, environment: pairs, variables }
+        let operations = view.get("operations");
+        let list: Vec<Operation> = operations
+            .texts()
+            .unwrap_or_default()
+            .iter()
+            .filter_map(|word| Operation::ALL.into_iter().find(|operation| operation.name() == word))
+            .collect();
+        if !list.is_empty() && !list.contains(&Operation::Ingest) {
+            needs_ingest(&operations, faults);
+        }
+        Transport::Command { command, directory, environment: pairs, variables, operations: list }
     } else {
-        let url = view.get("http").text().unwrap_or_default().to_string();
+        let http = view.get("http");
+        let urls = match http.text() {
+            Some(url) => HttpUrls { query: url.to_string(), ..HttpUrls::default() },
+            None => system_http::urls(&http, faults),
+        };
         let headers = view.get("headers");
         let Substituted { pairs, variables } = secrets::substitute(&headers, environment, faults);
         check_headers(&headers, &pairs, faults);
-        Transport::Http { url, headers: pairs, variables }
+        Transport::Http { urls, headers: pairs, variables }
     };
+    let mapping = system_http::mapping(&view.get("http"), transport.can(Operation::Ingest), faults);
     let files = view.get("files").texts().unwrap_or_default();
     SystemConfig {
         name: view.get("name").text().map(str::to_string),
         version: view.get("version").text().unwrap_or_default().to_string(),
         files: files.iter().map(|file| base.join(file)).collect(),
+        mapping,
+        ingest_batch: view.get("ingest_batch").int(),
         transport,
     }
+}
+
+/// Reports what has no meaning where no documents are handed over.
+pub(super) fn needs_ingest(view: &View<'_>, faults: &mut Faults) {
+    faults.add_hint(
+        view.start(),
+        &view.path,
+        "has no meaning for a system that takes no documents in",
+        "add `ingest`, or remove it".to_string(),
+    );
 }
 
 /// Headers that belong to the connection and not to the query: set by hand they contradict what is sent.
@@ -245,7 +298,11 @@ mod tests {
         let variables = vec![("RAG_TOKEN".to_string(), TOKEN.to_string())];
         assert_eq!(
             system.transport,
-            Transport::Http { url: "http://localhost:8080/query".to_string(), headers, variables }
+            Transport::Http {
+                urls: HttpUrls { query: "http://localhost:8080/query".to_string(), ..HttpUrls::default() },
+                headers,
+                variables,
+            }
         );
         let debug = format!("{system:?}");
         assert!(!debug.contains(TOKEN) && debug.contains("Authorization"), "{debug}");
@@ -264,6 +321,7 @@ mod tests {
                 directory: PathBuf::from("folder"),
                 environment: vec![pair("KEY", TOKEN), pair("MODE", "fast")],
                 variables: vec![pair("RAG_TOKEN", TOKEN)],
+                operations: Vec::new(),
             }
         );
     }

@@ -9,6 +9,7 @@ use ragstage_stages::aggregate::{Aggregate, BuildReport, ResponseTable, ScoreTab
 use ragstage_stages::build::chunk::ChunkDocuments;
 use ragstage_stages::build::full_text::FullTextIndex;
 use ragstage_stages::build::graph::{BuildGraph, ExtractGraph};
+use ragstage_stages::build::ingest::Ingest;
 use ragstage_stages::build::vector::{BuildVectorIndex, Embed, EmbedInput};
 use ragstage_stages::contract::{Action, Artifact};
 use ragstage_stages::error::{InputError, Place};
@@ -17,7 +18,7 @@ use ragstage_stages::prepare::{
     BenchmarkSpec, DocumentFile, PrepareBenchmark, SourceFile, SourceList, Sources as ListSources,
 };
 use ragstage_stages::query::search::KnowledgeBase;
-use ragstage_stages::query::{AnswerQuestions, ModeSpec, Retrieve};
+use ragstage_stages::query::{AnswerQuestions, ExternalKb, ModeSpec, Retrieve};
 use ragstage_stages::score::ScoreResponses;
 
 use super::outcome::RunError;
@@ -28,6 +29,11 @@ use crate::graph::{EmbedWhat, Node, NodeId, ResponseNodes, Spec};
 pub trait NodeOutputs {
     /// The outputs of a node; empty where it is not done.
     fn outputs(&self, id: NodeId) -> &[OutputRecord];
+
+    /// Whether the node ran in this run, so that what it made outside of the store is there.
+    fn ran(&self, _id: NodeId) -> bool {
+        false
+    }
 }
 
 /// Reads a blob.
@@ -71,9 +77,12 @@ impl ActionSource {
             Spec::Chunk { options } => {
                 Box::new(ChunkDocuments { parsed: of(input(0), "parsed")?, options: options.clone(), salt })
             }
-            Spec::FullTextIndex { analyzer } => {
-                Box::new(FullTextIndex { chunks: of(input(0), "chunks")?, analyzer: analyzer.clone(), salt })
-            }
+            Spec::FullTextIndex { analyzer, title_weight } => Box::new(FullTextIndex {
+                chunks: of(input(0), "chunks")?,
+                analyzer: analyzer.clone(),
+                title_weight: *title_weight,
+                salt,
+            }),
             Spec::Embed { what, embedder } => Box::new(Embed {
                 input: match what {
                     EmbedWhat::Chunks => EmbedInput::Chunks(of(input(0), "chunks")?),
@@ -105,12 +114,24 @@ impl ActionSource {
                     salt,
                 })
             }
+            Spec::Ingest { unit, system, watched: _ } => Box::new(Ingest {
+                documents: of(input(0), "documents")?,
+                unit: (**unit).clone(),
+                system: (**system).clone(),
+                salt,
+            }),
             Spec::System { unit, system, mode, options, top_k, watched: _ } => Box::new(Retrieve {
                 mode: ModeSpec::System {
                     system: (**system).clone(),
                     mode: mode.clone(),
                     options: options.clone(),
-                    documents_digest: unit.document_set_digest,
+                    documents_digest: system.documents_digest(unit),
+                    external: match node.inputs.get(1) {
+                        Some(&ingest) => {
+                            Some(ExternalKb { handle: of(ingest, "handle")?, probed: !outputs.ran(ingest) })
+                        }
+                        None => None,
+                    },
                 },
                 queries: of(input(0), "queries")?,
                 unit: (**unit).clone(),

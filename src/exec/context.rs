@@ -11,8 +11,8 @@ use ragstage_cache::key::key_of;
 use ragstage_cache::rows::{Durability, RowSlot};
 use ragstage_cache::{Digest, Manifest, StoreError};
 use ragstage_stages::contract::{
-    Call, ComputeGroup, ComputeRow, ComputeTogether, Context, Cost, Decoded, MakeValue, Meter, Pool, Row, RowBatch,
-    RowItem, RowOutcome, Spend,
+    Call, Check, ComputeGroup, ComputeRow, ComputeTogether, Context, Cost, Decoded, MakeValue, Meter, Pool, Row,
+    RowBatch, RowItem, RowOutcome, Spend,
 };
 use ragstage_stages::error::{InputError, Place, RowError, RowErrorKind, StageError, StageErrorKind};
 use ragstage_stages::step::{Stage, Step};
@@ -21,7 +21,7 @@ use rayon::prelude::*;
 use super::calls::Calls;
 use super::event::Event;
 use super::permits::Permit;
-use super::pool::Notice;
+use super::pool::{Expected, Notice};
 use super::shared::Shared;
 
 /// How long rows are computed on the action's own thread before the other threads are called in: waking them costs more
@@ -386,6 +386,24 @@ impl Context for ActionContext<'_> {
         self.combine(&batch, found, computed)
     }
 
+    fn check_before(&self, batch: &RowBatch<'_>, check: &Check<'_>) -> Result<Result<(), RowError>, StageError> {
+        let missing = self.missing(batch)?;
+        if missing == 0 {
+            return Ok(Ok(()));
+        }
+        if !self.ask {
+            return Err(self.error(StageErrorKind::Unasked(missing)));
+        }
+        let Some(pool) = self.shared.pools.of(batch.pool) else {
+            return Ok(Ok(()));
+        };
+        let notice = |notice: Notice<'_>| self.notice(batch.pool, "the knowledge base", notice);
+        match self.waiting(|| pool.call(Expected::default(), &|call| check(call), &notice)) {
+            Some(checked) => Ok(checked),
+            None => Err(self.error(StageErrorKind::Cancelled)),
+        }
+    }
+
     fn rows_in_groups(
         &self,
         batch: RowBatch<'_>,
@@ -452,6 +470,14 @@ pub(super) struct Found {
 }
 
 impl ActionContext<'_> {
+    /// How many of a batch's rows are not in the row cache.
+    fn missing(&self, batch: &RowBatch<'_>) -> Result<usize, StageError> {
+        let slot_key = key_of(batch.slot);
+        let slot = self.shared.store.rows().slot(&slot_key, &|| Manifest::of(batch.slot));
+        let slot = slot.map_err(|error| self.error(StageErrorKind::Store(error)))?;
+        Ok(batch.items.iter().filter(|item| slot.get(&item.key).is_none()).count())
+    }
+
     fn look_up(&self, batch: &RowBatch<'_>) -> Result<Found, StageError> {
         let store_error = |error| self.error(StageErrorKind::Store(error));
         let slot_key = key_of(batch.slot);

@@ -62,11 +62,18 @@ pub struct NodeRun {
     waiting: usize,
     repairs: HashMap<Digest, u32>,
     lost: Option<Digest>,
+    /// What a look at what it put into a system under test has found missing.
+    probe_failed: Option<String>,
     /// Why it has to run, where it has to.
     reasons: Vec<StaleReason>,
 }
 
 impl NodeRun {
+    /// Why it ran again although its key is that of an earlier run, where a probe found that.
+    pub fn probe_failed(&self) -> Option<StaleReason> {
+        self.probe_failed.clone().map(|why| StaleReason::ProbeFailed { why })
+    }
+
     /// Its state.
     pub fn state(&self) -> State {
         self.state.unwrap_or(State::Want)
@@ -104,6 +111,10 @@ struct Lanes {
 impl NodeOutputs for Vec<NodeRun> {
     fn outputs(&self, id: NodeId) -> &[OutputRecord] {
         self.get(id.0).map_or(&[], |run| &run.outputs)
+    }
+
+    fn ran(&self, id: NodeId) -> bool {
+        self.get(id.0).is_some_and(|run| run.executed)
     }
 }
 
@@ -328,9 +339,9 @@ impl<'a> Dispatcher<'a> {
         }
         let calls = !node.spec.pools().is_empty();
         // A system under test does all the work; with models there is computing before and after.
-        let computes = !matches!(node.spec, Spec::System { .. });
+        let computes = !matches!(node.spec, Spec::System { .. } | Spec::Ingest { .. });
         let watched = match &node.spec {
-            Spec::System { watched, .. } => watched.clone(),
+            Spec::System { watched, .. } | Spec::Ingest { watched, .. } => watched.clone(),
             _ => Arc::default(),
         };
         Some(Assignment { id, step: node.step, label: node.label, key, action, keep, ask, calls, computes, watched })
@@ -348,6 +359,9 @@ impl<'a> Dispatcher<'a> {
     fn reasons(&self, node: &Node, id: NodeId, key: Digest, action: &dyn Action) -> Vec<StaleReason> {
         if let Some(digest) = self.runs[id.0].lost {
             return vec![StaleReason::LostBlob { digest }];
+        }
+        if let Some(reason) = self.runs[id.0].probe_failed() {
+            return vec![reason];
         }
         let actions = self.shared.store.actions();
         if let Ok(Some(record)) = actions.get(&key) {
@@ -386,6 +400,7 @@ impl<'a> Dispatcher<'a> {
                 StageErrorKind::Input(errors) => self.fail(id, RunError::Input(errors)),
                 StageErrorKind::Unasked(_) => self.refuse(id),
                 StageErrorKind::Cancelled => self.runs[id.0].state = Some(State::Want),
+                StageErrorKind::StaleHandle { handle, why } => self.ingest_again(id, handle, why),
                 StageErrorKind::Provider(why) => self.fail(id, RunError::Provider(why)),
                 StageErrorKind::Doubt(why) => {
                     for slot in self.runs[id.0].slots.clone() {
@@ -501,21 +516,57 @@ impl<'a> Dispatcher<'a> {
                         self.fail(id, error);
                         return;
                     }
-                    self.runs[maker.0].state = Some(State::Ready);
-                    self.ready.push_back(maker);
-                    for reader in self.dependents[maker.0].clone() {
-                        if !self.runs[reader.0].state().is_final() {
-                            self.runs[reader.0].waiting += 1;
-                        }
-                    }
+                    self.make_again(maker);
                 }
-                if self.runs[id.0].waiting == 0 {
-                    self.runs[id.0].state = Some(State::Ready);
-                    self.ready.push_back(id);
-                }
+                self.wait_again(id);
             }
             _ => self.fail(id, RunError::Store(error)),
         }
+    }
+
+    /// A node that was reopened can start: its readers wait for it once more.
+    fn make_again(&mut self, maker: NodeId) {
+        self.runs[maker.0].state = Some(State::Ready);
+        self.ready.push_back(maker);
+        for reader in self.dependents[maker.0].clone() {
+            if !self.runs[reader.0].state().is_final() {
+                self.runs[reader.0].waiting += 1;
+            }
+        }
+    }
+
+    /// A node that could not come to its end is looked at once more when its inputs are done.
+    fn wait_again(&mut self, id: NodeId) {
+        if self.runs[id.0].waiting == 0 {
+            self.runs[id.0].state = Some(State::Ready);
+            self.ready.push_back(id);
+        }
+    }
+
+    /// What a node was to ask is not in the system under test any more: whoever put it there does so again, then the node
+    /// is looked at once more.
+    fn ingest_again(&mut self, id: NodeId, handle: Digest, why: String) {
+        let has_it = |input: &&NodeId| self.runs[input.0].outputs.iter().any(|output| output.digest == handle);
+        let maker = self.graph.node(id).inputs.iter().find(has_it).copied();
+        let repairs = self.runs[id.0].repairs.entry(handle).or_insert(0);
+        *repairs += 1;
+        let (Some(maker), true) = (maker, *repairs <= MOST_REPAIRS) else {
+            return self.fail(id, RunError::Provider(format!("the system loses what it is given: {why}")));
+        };
+        self.runs[id.0].state = Some(State::Want);
+        // Another reader may have had it put there again already.
+        let run = &mut self.runs[maker.0];
+        if run.state() == State::Done && !run.executed {
+            run.state = Some(State::Want);
+            run.probe_failed = Some(why);
+            let (key, slots) = (run.key, run.slots.clone());
+            let forgotten = forget(&self.shared, key, &slots);
+            if let Err(error) = forgotten {
+                return self.fail(id, RunError::Store(error));
+            }
+            self.make_again(maker);
+        }
+        self.wait_again(id);
     }
 
     fn reopen(&mut self, id: NodeId, lost: Digest) -> Result<(), RunError> {
@@ -543,4 +594,12 @@ impl<'a> Dispatcher<'a> {
             self.shared.events.event(&Event::StoreIncident { message: incident.to_string() });
         }
     }
+}
+
+/// Takes back what an action left in the store: its record, and the rows that its record was made of.
+fn forget(shared: &Shared, key: Option<Digest>, slots: &[Digest]) -> Result<(), StoreError> {
+    for slot in slots {
+        shared.store.rows().discard(slot)?;
+    }
+    key.map_or(Ok(()), |key| shared.store.actions().remove(&key))
 }

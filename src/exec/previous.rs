@@ -5,6 +5,8 @@ use std::sync::{Arc, OnceLock};
 
 use ragstage_cache::{Digest, Store};
 
+use crate::stale::StaleReason;
+
 /// The file in a run record that maps each action's label to its key and outputs.
 pub const ACTIONS_FILE: &str = "actions.json";
 
@@ -23,6 +25,9 @@ pub struct RecordedAction {
     /// The row slots it used.
     #[serde(default)]
     pub slots: Vec<Digest>,
+    /// Why it ran although its key was known, where it did.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<StaleReason>,
 }
 
 /// An earlier run, whose actions are read when they are first asked for.

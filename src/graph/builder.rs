@@ -204,6 +204,8 @@ impl GraphBuilder<'_> {
                 name: config.name.clone().unwrap_or_else(|| recipe.name.clone()),
                 version: config.version.clone(),
                 files,
+                mapping: config.mapping.clone(),
+                ingest_batch: config.ingest_batch,
                 transport: config.transport.clone(),
             })
         } else {
@@ -238,6 +240,10 @@ impl GraphBuilder<'_> {
             }
             _ => None,
         };
+        let ingest = system.filter(|system| system.ingests() && self.until >= Stage::Build).cloned().map(|system| {
+            let spec = Spec::Ingest { unit: at.unit.clone(), system, watched: watched.clone() };
+            self.add(at, Step::Ingest, None, vec![at.prepare], spec, salt)
+        });
         if self.until < Stage::Query {
             return;
         }
@@ -247,7 +253,7 @@ impl GraphBuilder<'_> {
             }
             let (inputs, spec) = match (system, &built, &query.search) {
                 (Some(system), _, _) => (
-                    vec![at.prepare],
+                    [at.prepare].into_iter().chain(ingest).collect(),
                     Spec::System {
                         unit: at.unit.clone(),
                         system: system.clone(),

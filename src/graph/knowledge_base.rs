@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use ragstage_stages::build::full_text::FullTextOptions;
 use ragstage_stages::model::EmbedderSpec;
 use ragstage_stages::query::search::{KbArtifact, SearchMode};
 use ragstage_stages::step::Step;
@@ -41,7 +42,8 @@ impl GraphBuilder<'_> {
         let chunks = self.add(at, Step::Chunk, None, vec![pages], Spec::Chunk { options: recipe.chunk.clone() }, salt);
         artifacts.insert(KbArtifact::Chunks, chunks);
         if needed.contains(&KbArtifact::FullTextIndex) {
-            let spec = Spec::FullTextIndex { analyzer: recipe.full_text.analyzer.clone() };
+            let FullTextOptions { analyzer, title_weight, bm25: _ } = &recipe.full_text;
+            let spec = Spec::FullTextIndex { analyzer: analyzer.clone(), title_weight: *title_weight };
             let index = self.add(at, Step::FullTextIndex, None, vec![chunks], spec, salt);
             artifacts.insert(KbArtifact::FullTextIndex, index);
         }

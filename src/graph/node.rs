@@ -106,6 +106,8 @@ pub enum Spec {
     FullTextIndex {
         /// Analyzer options.
         analyzer: AnalyzerOptions,
+        /// How often titles count.
+        title_weight: u32,
     },
     /// A unit's chunks, or its graph, as vectors. Input: chunk or build_graph.
     Embed {
@@ -143,7 +145,16 @@ pub enum Spec {
         /// Whether what the mode does is kept.
         trace: bool,
     },
-    /// A system under test is asked. Input: prepare.
+    /// A unit's documents are handed to a system under test. Input: prepare.
+    Ingest {
+        /// The unit.
+        unit: Arc<Unit>,
+        /// The system.
+        system: Arc<SystemSpec>,
+        /// The system's declared files: what it is handed while one of them is written to is not trusted.
+        watched: Arc<Vec<PathBuf>>,
+    },
+    /// A system under test is asked. Inputs: prepare, and ingest where it takes documents in.
     System {
         /// The unit.
         unit: Arc<Unit>,
@@ -307,7 +318,10 @@ fn identity(node: &Node) -> Digest {
             options.walk(v);
         }
         Spec::Chunk { options } => options.walk(v),
-        Spec::FullTextIndex { analyzer } => analyzer.walk(v),
+        Spec::FullTextIndex { analyzer, title_weight } => {
+            analyzer.walk(v);
+            v.uint("title_weight", u64::from(*title_weight));
+        }
         Spec::Embed { what, embedder } => {
             v.text("what", &format!("{what:?}"));
             embedder.walk(v);
@@ -324,6 +338,10 @@ fn identity(node: &Node) -> Digest {
             mode.walk("mode", &kb, v);
             v.uint("top_k", u64::from(*top_k));
             v.bool("trace", *trace);
+        }
+        Spec::Ingest { unit, system, watched: _ } => {
+            v.text("unit", &unit.unit_id);
+            system.walk(v);
         }
         Spec::System { unit, system, mode, options, top_k, watched: _ } => {
             v.text("unit", &unit.unit_id);

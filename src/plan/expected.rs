@@ -37,6 +37,7 @@ impl<'a> Expected<'a> {
             "entities",
             "relations",
             "mentions",
+            "handle",
             "results",
             "answers",
             "observations",

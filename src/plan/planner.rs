@@ -246,6 +246,7 @@ fn most_rows(node: &Node) -> Option<RowsToCome> {
         }
         Spec::Search { unit, .. } | Spec::Answer { unit, .. } | Spec::Score { unit, .. } => (unit.cases, false),
         Spec::System { unit, .. } => (unit.cases, true),
+        Spec::Ingest { .. } => (1, true),
         _ => return None,
     };
     Some(RowsToCome { total, missing: total, calls })

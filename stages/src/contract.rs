@@ -227,6 +227,9 @@ pub struct Call {
 /// Computes item `index` of a batch.
 pub type ComputeRow<'a> = dyn Fn(usize, &Call) -> Result<Row, RowError> + Sync + 'a;
 
+/// Looks whether the rows of a batch can be asked for.
+pub type Check<'a> = dyn Fn(&Call) -> Result<(), RowError> + Sync + 'a;
+
 /// Computes several items of a batch in one call: a row or an error for each, in the order of `indexes`, or one error for
 /// all of them.
 pub type ComputeGroup<'a> = dyn Fn(&[usize], &Call) -> Result<Vec<Result<Row, RowError>>, RowError> + Sync + 'a;
@@ -272,6 +275,16 @@ pub trait Context: Sync {
     /// # Errors
     /// When the store fails, the run is interrupted, or the provider cannot be used at all.
     fn rows(&self, batch: RowBatch<'_>, compute: &ComputeRow<'_>) -> Result<Vec<RowOutcome>, StageError>;
+
+    /// Whether what the batch's missing rows are to be asked of is there: `check` is called in the batch's pool if any row is
+    /// missing, and its error is given back. Nothing of it is kept. A context that asks nobody anything checks nothing.
+    ///
+    /// # Errors
+    /// As [`Context::rows`].
+    fn check_before(&self, batch: &RowBatch<'_>, check: &Check<'_>) -> Result<Result<(), RowError>, StageError> {
+        let _ = (batch, check);
+        Ok(Ok(()))
+    }
 
     /// As [`Context::rows`], where one call computes up to `size` rows.
     ///

@@ -113,6 +113,14 @@ pub enum StageErrorKind {
     /// A provider whose replies, those that were kept too, may belong to other queries: the rows of the slots that the
     /// action used are no longer to be trusted. Exit code 20.
     Doubt(String),
+    /// The knowledge base within a system under test that an earlier action made is not what it was: whoever made it has to
+    /// make it again.
+    StaleHandle {
+        /// The artifact that says where it is.
+        handle: Digest,
+        /// What was found when it was looked at.
+        why: String,
+    },
     /// A provider that could not be used at all (auth, quota, unreachable). Exit code 20.
     Provider(String),
 }
@@ -149,6 +157,7 @@ impl fmt::Display for StageError {
             StageErrorKind::Encode(why) => write!(f, "cannot write an artifact: {why}"),
             StageErrorKind::Cancelled => f.write_str("interrupted"),
             StageErrorKind::Unasked(rows) => write!(f, "{rows} rows are not cached and may not be asked for"),
+            StageErrorKind::StaleHandle { why, .. } => write!(f, "the system's knowledge base is not there: {why}"),
             StageErrorKind::Provider(why) | StageErrorKind::Doubt(why) => f.write_str(why),
         }
     }

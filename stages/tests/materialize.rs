@@ -212,7 +212,8 @@ fn chunk_documents(context: &MemoryContext, documents: &Documents, options: &Chu
 #[test]
 fn pages_become_chunks() {
     let context = MemoryContext::default();
-    let options = ChunkOptions { splitter: Splitter::Heading, tokenizer: Tokenizer::Words, size: 3, overlap: 0 };
+    let options =
+        ChunkOptions { splitter: Splitter::Heading, tokenizer: Tokenizer::Words, size: 3, overlap: 0, minimum: 0 };
     let action = chunk_documents(&context, &corpus(), &options);
     let (produced, chunks, computed) = run::<Chunks>(&context, &action);
     assert_eq!(produced.outputs[0].rows, 7);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use ragstage_cache::Digest;
 use ragstage_cache::key::key_of;
-use ragstage_stages::artifact::{Answers, Chunks, Observations, Results};
+use ragstage_stages::artifact::{Answers, Chunk, Chunks, Observations, Results};
 use ragstage_stages::build::full_text::{AnalyzerOptions, Bm25Options, FullTextIndex, StopWords};
 use ragstage_stages::contract::Action;
 use ragstage_stages::error::StageErrorKind;
@@ -23,7 +23,8 @@ const CASES: [(&str, &str); 2] = [("q1", "When was the lighthouse built?"), ("q2
 /// The full-text mode over `chunks`.
 fn full_text(memory: &MemoryContext, chunks: &Chunks) -> ModeSpec {
     let chunks = memory.put(chunks);
-    let (outputs, failed) = run(memory, &FullTextIndex { chunks, analyzer: AnalyzerOptions::default(), salt: 0 });
+    let (outputs, failed) =
+        run(memory, &FullTextIndex { chunks, analyzer: AnalyzerOptions::default(), title_weight: 1, salt: 0 });
     assert_eq!(failed, 0);
     bm25_mode(outputs["full_text_index"], chunks, Bm25Options::default())
 }
@@ -79,14 +80,86 @@ fn chunks_are_found_by_title_and_text() {
     assert!(observations.rows.iter().all(|row| row.attempts == 1 && row.latency_ms.is_some()));
 }
 
+/// The ids of the best chunks for one question each.
+fn best(memory: &MemoryContext, rows: Vec<Chunk>, cases: &[(&str, &str)]) -> Vec<String> {
+    let retrieve = retrieve(memory, full_text(memory, &Chunks { rows }), cases);
+    let (outputs, _) = run(memory, &retrieve);
+    let results: Results = memory.read(&outputs["results"]);
+    results.rows.iter().map(|row| row.results.first().map(|hit| hit.id.clone()).unwrap_or_default()).collect()
+}
+
+#[test]
+fn chinese_japanese_and_korean_questions_find_their_chunks() {
+    let memory = MemoryContext::default();
+    let rows = vec![
+        harbour::chunk("zh-light", "a", Some("灯塔"), "灯塔建于1871年。守塔人每天要爬214级台阶才能点灯。"),
+        harbour::chunk("zh-market", "b", Some("鱼市"), "鱼市早上五点开门。鲱鱼按桶出售，商人用银币付款。"),
+        harbour::chunk("zh-ferry", "c", None, "开往小岛的渡轮每两小时一班，自行车免费。"),
+        harbour::chunk("ja-light", "d", None, "灯台は1871年に建てられた。番人は毎日214段の階段をのぼる。"),
+        harbour::chunk("ja-ferry", "e", None, "島へのﾌｪﾘｰは2時間ごとに出る。自転車は無料で運べる。"),
+        harbour::chunk("ko-light", "f", None, "등대는 1871년에 세워졌다. 등대지기는 매일 계단 214개를 오른다."),
+        harbour::chunk("ko-market", "g", None, "어시장은 아침 다섯 시에 열린다. 상인들은 은화로 값을 치른다."),
+    ];
+    let cases = [
+        ("1", "守塔人每天爬多少级台阶？"),
+        ("2", "鱼市几点开门？"),
+        ("3", "渡轮多久一班"),
+        ("4", "灯台はいつ建てられましたか。"),
+        ("5", "フェリーは何時間ごとに出ますか"),
+        ("6", "등대를 언제 세웠나요?"),
+        ("7", "상인들이 은화를 쓰는 어시장"),
+    ];
+    let expected = ["zh-light", "zh-market", "zh-ferry", "ja-light", "ja-ferry", "ko-light", "ko-market"];
+    assert_eq!(best(&memory, rows, &cases), expected);
+}
+
+#[test]
+fn a_heavier_title_wins_over_the_text() {
+    // Both chunks have five terms: `tides` is in the title of one and twice in the text of the other.
+    let rows = || {
+        vec![
+            harbour::chunk("named", "a", Some("Tides"), "harbour lamps burn brightly"),
+            harbour::chunk("told", "b", None, "tides tides lamp oil barrels"),
+        ]
+    };
+    let memory = MemoryContext::default();
+    assert_eq!(best(&memory, rows(), &[("q", "tides")]), ["told"]);
+    let chunks = memory.put(&Chunks { rows: rows() });
+    let weighted = |title_weight| {
+        let index = FullTextIndex { chunks, analyzer: AnalyzerOptions::default(), title_weight, salt: 0 };
+        let (outputs, _) = run(&memory, &index);
+        let mode = bm25_mode(outputs["full_text_index"], chunks, Bm25Options { k1: 0.9, b: 0.0 });
+        let (outputs, _) = run(&memory, &retrieve(&memory, mode, &[("q", "tides")]));
+        let results: Results = memory.read(&outputs["results"]);
+        let scores = results.rows[0].results.iter().map(|hit| (hit.id.clone(), hit.score.unwrap_or_default()));
+        scores.collect::<Vec<_>>()
+    };
+    // Without lengths (b = 0) a score is idf * tf / (tf + 0.9). Both chunks have the term: idf = ln(1 + 0.5 / 2.5).
+    let score = |tf: f64| (1.0f64 + 0.5 / 2.5).ln() * tf / (tf + 0.9);
+    let close = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-12, "{found} is not {expected}");
+    let three = weighted(3);
+    assert_eq!((three[0].0.as_str(), three[1].0.as_str()), ("named", "told"));
+    close(three[0].1, score(3.0));
+    close(three[1].1, score(2.0));
+    let none = weighted(0);
+    assert_eq!(none.iter().map(|(id, _)| id.as_str()).collect::<Vec<_>>(), ["told"]);
+}
+
 #[test]
 fn a_title_that_opens_the_text_counts_once() {
     use ragstage_stages::build::full_text::indexed_text;
-    let text = |title, text| indexed_text(&harbour::chunk("c", "d", title, text)).into_owned();
+    let weighted = |weight, title, text| indexed_text(&harbour::chunk("c", "d", title, text), weight).into_owned();
+    let text = |title, text| weighted(1, title, text);
     assert_eq!(text(Some("Tides"), "Twice a day."), "Tides\nTwice a day.");
     assert_eq!(text(Some(" Tides "), "\nTides rise."), "\nTides rise.");
     assert_eq!(text(Some("  "), "Twice."), "Twice.");
     assert_eq!(text(None, "Twice."), "Twice.");
+    // And with a weight as often as that says.
+    assert_eq!(weighted(3, Some("Tides"), "Twice a day."), "Tides\nTides\nTides\nTwice a day.");
+    assert_eq!(weighted(3, Some("Tides"), "Tides rise."), "Tides\nTides\nTides rise.");
+    assert_eq!(weighted(0, Some("Tides"), "Twice a day."), "Twice a day.");
+    assert_eq!(weighted(0, Some("Tides"), "Tides rise."), "Tides rise.");
+    assert_eq!(weighted(3, None, "Twice."), "Twice.");
 }
 
 #[test]
@@ -140,11 +213,13 @@ fn retrieval_keys_hold_what_the_mode_reads_and_nothing_else() {
 
 #[test]
 fn index_keys_hold_chunks_and_analyzer() {
-    let base = FullTextIndex { chunks: Digest::of(b"chunks"), analyzer: AnalyzerOptions::default(), salt: 0 };
+    let analyzer = AnalyzerOptions::default();
+    let base = FullTextIndex { chunks: Digest::of(b"chunks"), analyzer, title_weight: 1, salt: 0 };
     let key = key_of(&base);
     let analyzer = AnalyzerOptions { stop_words: StopWords::None, ..AnalyzerOptions::default() };
     assert_ne!(key_of(&FullTextIndex { analyzer, ..base.clone() }), key);
     assert_ne!(key_of(&FullTextIndex { chunks: Digest::of(b"others"), ..base.clone() }), key);
+    assert_ne!(key_of(&FullTextIndex { title_weight: 2, ..base.clone() }), key);
     assert_ne!(key_of(&FullTextIndex { salt: 1, ..base }), key);
 }
 

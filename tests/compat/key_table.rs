@@ -1,6 +1,8 @@
 //! The key table of ARCHITECTURE.md against the manifests of real actions: a field that enters a key enters the table.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::{Read, Write};
+use std::net::TcpListener;
 use std::path::Path;
 use std::process::Command;
 
@@ -9,9 +11,11 @@ use serde_json::Value;
 use crate::model_server::ModelServer;
 
 /// Objects whose keys are the user's, or belong to the options of one evaluator.
-const FREE: [&str; 6] = [
+const FREE: [&str; 8] = [
     "adapter.metadata",
     "mode.options",
+    "mode.system.mapping.request",
+    "system.mapping.request",
     "answer.instructions",
     "evaluator.options",
     "recipes.*.manifest",
@@ -27,7 +31,7 @@ benchmark:
   {adapter: jsonl, documents: documents.jsonl, cases: cases.jsonl, build_scope: group, homepage: h, license: l,
    citation: c, metadata: {a: 1}, sample: 1, categories: [fact], category_label: kind}
 recipes:
-  - {name: words, parse: {encoding: utf-8}, full_text: {stop_words: [the]}}
+  - {name: words, parse: {encoding: utf-8}, chunk: {minimum: 5}, full_text: {stop_words: [the], title_weight: 2}}
   - {name: default}
 evaluators: [nDCG@10, answer_contains]
 gates: [{measure: answer_contains, recipe: words, query: full_text_search, at_least: 0, at_most: 1}]
@@ -64,10 +68,25 @@ answer: {provider: openai, llm: small, instructions: {fact: Be brief.}, seed: 1,
 evaluators: [answer_contains]
 "#;
 
-const FILES: [(&str, &str); 9] = [
+/// A system that takes documents in, with requests and replies of another shape. `URL` says the same to everybody.
+const INGESTING: &str = r#"
+name: ingesting
+benchmark: {adapter: jsonl, documents: documents.jsonl, cases: cases.jsonl}
+recipe:
+  name: mine
+  system:
+    http: {query: URL, ingest: URL, request: {q: '{{query}}', kb: '{{handle}}'}, response: {text: /page}}
+    version: "2"
+    files: [documents.jsonl]
+queries: [{mode: any, options: {rerank: true}}]
+evaluators: [answer_contains]
+"#;
+
+const FILES: [(&str, &str); 10] = [
     ("built.yaml", BUILT),
     ("retrieval-only.yaml", RETRIEVAL_ONLY),
     ("system.yaml", SYSTEM),
+    ("ingesting.yaml", INGESTING),
     (
         "documents.jsonl",
         "{\"document_id\": \"a\", \"name\": \"a.txt\", \"media_type\": \"text/plain\", \"text\": \"A lighthouse.\"}\n\
@@ -128,14 +147,15 @@ fn documented() -> Table {
 /// The fields that the keys of real actions hold, as `ragstage explain` shows them.
 fn observed() -> Table {
     let folder = tempfile::tempdir().expect("a temporary folder");
+    let url = endpoint();
     for (name, text) in FILES {
         let path = folder.path().join(name);
         std::fs::create_dir_all(path.parent().expect("a folder")).expect("folders");
-        std::fs::write(path, text).expect("write");
+        std::fs::write(path, text.replace("URL", &url)).expect("write");
     }
     let server = ModelServer::healthy();
     std::fs::write(folder.path().join("chat.yaml"), CHAT.replace("URL", &server.base_url())).expect("write");
-    let files = ["built.yaml", "retrieval-only.yaml", "system.yaml", "chat.yaml"];
+    let files = ["built.yaml", "retrieval-only.yaml", "system.yaml", "ingesting.yaml", "chat.yaml"];
     ragstage(folder.path(), &[&["run", "--quiet"], files.as_slice()].concat());
     let mut table = Table::new();
     look(folder.path(), &files, &mut table);
@@ -149,8 +169,13 @@ fn observed() -> Table {
 
 fn look(folder: &Path, files: &[&str], table: &mut Table) {
     for file in files {
-        // A system under test is not built.
-        let stages = STAGES.iter().filter(|stage| *file != "system.yaml" || !["materialize", "build"].contains(stage));
+        // A system under test is not built, unless it takes documents in.
+        let none: &[&str] = match *file {
+            "system.yaml" => &["materialize", "build"],
+            "ingesting.yaml" => &["materialize"],
+            _ => &[],
+        };
+        let stages = STAGES.iter().filter(|stage| !none.contains(stage));
         for stage in stages {
             let printed = ragstage(folder, &["explain", stage, "--format", "json", "--file", file]);
             let document: Value = serde_json::from_str(&printed).unwrap_or_else(|error| panic!("{error}: {printed}"));
@@ -167,6 +192,28 @@ fn look(folder: &Path, files: &[&str], table: &mut Table) {
             }
         }
     }
+}
+
+/// The URL of an endpoint with one reply, which is one to documents as well as to questions.
+fn endpoint() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let (mut request, mut buffer) = (String::new(), [0; 4096]);
+            // Every request is a JSON object of one line.
+            while !request.ends_with('}') {
+                match stream.read(&mut buffer) {
+                    Ok(count @ 1..) => request.push_str(&String::from_utf8_lossy(&buffer[..count])),
+                    _ => break,
+                }
+            }
+            let body = r#"{"results": [], "answer": "a lighthouse"}"#;
+            let head = format!("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: {}\r\n\r\n", body.len());
+            let _ = stream.write_all(format!("{head}{body}").as_bytes());
+        }
+    });
+    format!("\"http://{address}/\"")
 }
 
 /// A path with `*` for positions and for what is below a free object.

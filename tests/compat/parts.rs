@@ -72,21 +72,27 @@ fn tokenizers_and_splitters_cut_where_they_cut() {
         ("unicode", Tokenizer::Unicode, 80),
         ("cl100k_base", Tokenizer::Cl100kBase, 20),
     ] {
-        let chunks = |splitter, overlap| {
-            let options = ChunkOptions { splitter, tokenizer, size, overlap };
+        let cut = |splitter, overlap, minimum| {
+            let options = ChunkOptions { splitter, tokenizer, size, overlap, minimum };
             Done::run(&memory, ChunkDocuments { parsed, options, salt: 0 })
         };
+        let chunks = |splitter, overlap| cut(splitter, overlap, 0);
         let first = chunks(Splitter::Token, 0);
         let version = version_in_key(&first.action, "tokenizer_version");
         let place = "Tokenizer::code_version, or the chunk step in Step::code_version for a splitter";
         let mut golden = Golden::new(&format!("tokenizer-{name}"), version, place);
-        for (what, splitter) in
-            [("token", Splitter::Token), ("sentence", Splitter::Sentence), ("heading", Splitter::Heading)]
-        {
+        for (what, splitter) in [
+            ("token", Splitter::Token),
+            ("sentence", Splitter::Sentence),
+            ("heading", Splitter::Heading),
+            ("recursive", Splitter::Recursive),
+        ] {
             for overlap in [0, size / 3] {
                 let done = chunks(splitter, overlap);
                 golden.take_values(&format!("{what} overlap {overlap}"), &done.action, &done.ran);
             }
+            let joined = cut(splitter, 0, size / 2);
+            golden.take_values(&format!("{what} minimum"), &joined.action, &joined.ran);
         }
         golden.check();
     }
@@ -98,7 +104,9 @@ fn the_analyzer_gives_the_terms_that_it_gives() {
     let parsed = parse(&memory, &|_| true).ran.digest("parsed");
     let chunks = Done::run(&memory, ChunkDocuments { parsed, options: ChunkOptions::default(), salt: 0 });
     let chunks = chunks.ran.digest("chunks");
-    let index = |analyzer: AnalyzerOptions| Done::run(&memory, FullTextIndex { chunks, analyzer, salt: 0 });
+    let weighted =
+        |analyzer, title_weight| Done::run(&memory, FullTextIndex { chunks, analyzer, title_weight, salt: 0 });
+    let index = |analyzer: AnalyzerOptions| weighted(analyzer, 1);
     let version = version_in_key(&index(AnalyzerOptions::default()).action, "analyzer_version");
     let mut golden = Golden::new("analyzer", version, "ANALYZER_VERSION");
     let mut take = |what: &str, analyzer: AnalyzerOptions| {
@@ -128,6 +136,10 @@ fn the_analyzer_gives_the_terms_that_it_gives() {
     take("without stop words", AnalyzerOptions { stop_words: StopWords::None, ..AnalyzerOptions::default() });
     let listed = StopWords::List(vec!["the".to_string(), "lamp".to_string()]);
     take("listed stop words", AnalyzerOptions { stop_words: listed, ..AnalyzerOptions::default() });
+    for weight in [0, 3] {
+        let done = weighted(AnalyzerOptions::default(), weight);
+        golden.take_values(&format!("titles {weight} times"), &done.action, &done.ran);
+    }
     golden.check();
 }
 

@@ -11,10 +11,14 @@ use ragstage_stages::aggregate::{
 use ragstage_stages::artifact::{Observation, Observations, Results, Unit};
 use ragstage_stages::build::chunk::{ChunkDocuments, ChunkOptions, Splitter, Tokenizer};
 use ragstage_stages::build::full_text::{AnalyzerOptions, Bm25Options, FullTextIndex, StopWords};
+use ragstage_stages::build::ingest::Ingest;
 use ragstage_stages::contract::Action;
 use ragstage_stages::materialize::{Materialize, ParseOptions};
 use ragstage_stages::query::search::{FullTextSearch, KbArtifact, KnowledgeBase, SearchMode};
-use ragstage_stages::query::{AnswerOptions, AnswerQuestions, ExtractiveOptions, ModeSpec, Retrieve};
+use ragstage_stages::query::system::{Mapping, Operation};
+use ragstage_stages::query::{
+    AnswerOptions, AnswerQuestions, ExtractiveOptions, ModeSpec, Retrieve, SystemSpec, Transport,
+};
 use ragstage_stages::score::{Evaluator, EvaluatorSpec, ScoreResponses, evaluator};
 use ragstage_stages::step::Step;
 use serde_json::json;
@@ -37,13 +41,19 @@ fn recipes() -> [Recipe; 2] {
     [
         Recipe {
             name: "sentences",
-            chunk: ChunkOptions { splitter: Splitter::Sentence, tokenizer: Tokenizer::Words, size: 24, overlap: 6 },
+            chunk: ChunkOptions { size: 24, overlap: 6, ..ChunkOptions::default() },
             analyzer: AnalyzerOptions::default(),
             bm25: Bm25Options::default(),
         },
         Recipe {
             name: "sections",
-            chunk: ChunkOptions { splitter: Splitter::Heading, tokenizer: Tokenizer::Cl100kBase, size: 60, overlap: 0 },
+            chunk: ChunkOptions {
+                splitter: Splitter::Heading,
+                tokenizer: Tokenizer::Cl100kBase,
+                size: 60,
+                overlap: 0,
+                minimum: 0,
+            },
             analyzer: AnalyzerOptions {
                 language: "german".to_string(),
                 stop_words: StopWords::List(vec!["die".to_string(), "the".to_string()]),
@@ -103,6 +113,9 @@ fn every_step_gives_its_recorded_bytes() {
     records.take("", &benchmark.prepare);
     let mut tables = Tables::default();
     for unit in &benchmark.units {
+        let ingested = ingest(&memory, &benchmark, unit);
+        let handle = &ingested.ran.output("handle").bytes;
+        records.of(Step::Ingest).take(&format!("handle {}", unit.unit_id), key_of(&ingested.action), handle);
         for recipe in recipes() {
             let place = format!("{} {}", unit.unit_id, recipe.name);
             let mode = build(&memory, &mut records, &benchmark, unit, &recipe, &place);
@@ -113,6 +126,27 @@ fn every_step_gives_its_recorded_bytes() {
     for (_, golden) in records.0 {
         golden.check();
     }
+}
+
+/// Documents in a system that says the same of each unit's.
+fn ingest(memory: &MemoryContext, benchmark: &Prepared, unit: &Unit) -> Done<Ingest> {
+    let script = r#"while read -r line; do echo '{"handle": "kb", "count": 3}'; done"#;
+    let transport = Transport::Command {
+        command: ["sh", "-c", script].map(str::to_string).to_vec(),
+        directory: ".".into(),
+        environment: Vec::new(),
+        variables: Vec::new(),
+        operations: Operation::ALL.to_vec(),
+    };
+    let system = SystemSpec {
+        name: "rag".to_string(),
+        version: "1".to_string(),
+        files: Vec::new(),
+        mapping: Mapping::default(),
+        ingest_batch: None,
+        transport,
+    };
+    Done::run(memory, Ingest { documents: benchmark.digest("documents"), unit: unit.clone(), system, salt: 0 })
 }
 
 /// From documents to an index.
@@ -133,7 +167,8 @@ fn build(
     let chunk = Done::run(memory, ChunkDocuments { parsed, options: recipe.chunk.clone(), salt: 0 });
     records.take(place, &chunk);
     let chunks = chunk.ran.digest("chunks");
-    let index = Done::run(memory, FullTextIndex { chunks, analyzer: recipe.analyzer.clone(), salt: 0 });
+    let index =
+        Done::run(memory, FullTextIndex { chunks, analyzer: recipe.analyzer.clone(), title_weight: 1, salt: 0 });
     records.take(place, &index);
     let index = index.ran.digest("full_text_index");
     let artifacts = [(KbArtifact::Chunks, chunks), (KbArtifact::FullTextIndex, index)].into_iter().collect();

@@ -223,7 +223,7 @@ fn completions_for_shells() {
 #[test]
 fn every_command_has_help_with_an_example() {
     let space = Space::new();
-    let commands = "run score plan status explain graph report cache init schema completions";
+    let commands = "run score plan status explain graph report kb cache init schema completions";
     let help = space.ragstage("--help").expect(0).stdout;
     for command in commands.split(' ') {
         assert!(help.contains(&format!("  {command} ")), "{command} is not in the list of commands");

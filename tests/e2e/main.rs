@@ -15,6 +15,7 @@ mod law;
 mod make;
 mod model_server;
 mod outputs;
+mod own_system;
 mod plan;
 mod provider;
 mod quiz;

@@ -3,4 +3,5 @@
 pub mod chunk;
 pub mod full_text;
 pub mod graph;
+pub mod ingest;
 pub mod vector;

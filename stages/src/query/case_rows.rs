@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 
 use crate::artifact::{Observation, Queries, Query, Unit};
 use crate::contract::{
-    Call, ComputeTogether, Context, Cost, Free, Pool, Row, RowBatch, RowItem, RowOutcome, Spend,
+    Call, Check, ComputeTogether, Context, Cost, Free, Pool, Row, RowBatch, RowItem, RowOutcome, Spend,
 };
 use crate::error::{RowError, RowErrorKind, StageError, StageErrorKind};
 use crate::model::ModelUsage;
@@ -57,6 +57,18 @@ pub(super) fn rows_of(
         None => Err(RowError::new(RowErrorKind::BadReply, format!("there is no row {item}"))),
     })?;
     Ok(distinct.spread(&outcomes))
+}
+
+/// Whether the cases' missing rows can be asked for: see [`Context::check_before`].
+pub(super) fn check_before(
+    context: &dyn Context,
+    slot: &dyn Walk,
+    pool: Pool,
+    cases: &[CaseKey<'_>],
+    check: &Check<'_>,
+) -> Result<Result<(), RowError>, StageError> {
+    let distinct = DistinctRows::of(cases);
+    context.check_before(&RowBatch { slot, pool, items: &distinct.items, cost: &Free }, check)
 }
 
 /// As [`rows_of`], where all missing rows are computed at once: `compute` gets the positions of their cases.

@@ -12,5 +12,5 @@ pub mod system;
 pub use answer::AnswerQuestions;
 pub use chat_answer::{AnswerPrompt, ChatAnswerOptions, ContextOptions, Template, TemplateFault};
 pub use extractive::Extractive;
-pub use options::{AnswerOptions, ExtractiveOptions, SystemSpec, Transport};
-pub use retrieve::{ModeSpec, Retrieve};
+pub use options::{AnswerOptions, ExtractiveOptions, HttpUrls, SystemSpec, Transport};
+pub use retrieve::{ExternalKb, ModeSpec, Retrieve};

@@ -6,6 +6,8 @@ use ragstage_cache::{Digest, KeyVisitor, Walk};
 use serde::{Deserialize, Serialize};
 
 use super::chat_answer::ChatAnswerOptions;
+use super::system::{Mapping, Operation};
+use crate::artifact::Unit;
 
 /// How answers are made.
 #[derive(Debug, Clone, PartialEq)]
@@ -68,13 +70,37 @@ impl Walk for AnswerOptions {
     }
 }
 
+/// Where a system behind HTTP is.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct HttpUrls {
+    /// What takes queries.
+    pub query: String,
+    /// What takes documents in, where the system does.
+    pub ingest: Option<String>,
+    /// What counts them.
+    pub count: Option<String>,
+    /// What removes them.
+    pub delete: Option<String>,
+}
+
+impl HttpUrls {
+    /// The URL of an operation, where the system has it.
+    pub fn of(&self, operation: Operation) -> Option<&str> {
+        match operation {
+            Operation::Ingest => self.ingest.as_deref(),
+            Operation::Count => self.count.as_deref(),
+            Operation::Delete => self.delete.as_deref(),
+        }
+    }
+}
+
 /// How a system under test is reached. Nothing of it is in a key, and its values are in no `Debug` text.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Transport {
-    /// `POST` of one JSON object per query.
+    /// `POST` of one JSON object per request.
     Http {
         /// Where to.
-        url: String,
+        urls: HttpUrls,
         /// Sent with every request; values may be secrets.
         headers: Vec<(String, String)>,
         /// The environment variables that the headers are made of: secrets that no reply may hold.
@@ -90,7 +116,19 @@ pub enum Transport {
         environment: Vec<(String, String)>,
         /// The environment variables that these values are made of: secrets that no reply may hold.
         variables: Vec<(String, String)>,
+        /// What else than queries it understands.
+        operations: Vec<Operation>,
     },
+}
+
+impl Transport {
+    /// Whether the system can be asked to do this.
+    pub fn can(&self, operation: Operation) -> bool {
+        match self {
+            Transport::Http { urls, .. } => urls.of(operation).is_some(),
+            Transport::Command { operations, .. } => operations.contains(&operation),
+        }
+    }
 }
 
 impl fmt::Debug for Transport {
@@ -99,18 +137,19 @@ impl fmt::Debug for Transport {
             pairs.iter().map(|(name, _)| name.as_str()).collect()
         }
         match self {
-            Transport::Http { url, headers, variables } => f
+            Transport::Http { urls, headers, variables } => f
                 .debug_struct("Http")
-                .field("url", url)
+                .field("urls", urls)
                 .field("headers", &names(headers))
                 .field("variables", &names(variables))
                 .finish(),
-            Transport::Command { command, directory, environment, variables } => f
+            Transport::Command { command, directory, environment, variables, operations } => f
                 .debug_struct("Command")
                 .field("command", command)
                 .field("directory", directory)
                 .field("environment", &names(environment))
                 .field("variables", &names(variables))
+                .field("operations", operations)
                 .finish(),
         }
     }
@@ -126,8 +165,25 @@ pub struct SystemSpec {
     /// Files that its answers depend on (its code, its configuration), by name; their digests are in the key, not where
     /// they are.
     pub files: Vec<(String, Digest)>,
+    /// How its queries and replies look, where that is not the protocol's own way; in the key.
+    pub mapping: Mapping,
+    /// How many documents are handed to it at once; all of a unit where absent.
+    pub ingest_batch: Option<u32>,
     /// How it is reached.
     pub transport: Transport,
+}
+
+impl SystemSpec {
+    /// Whether the unit's documents are handed to it.
+    pub fn ingests(&self) -> bool {
+        self.transport.can(Operation::Ingest)
+    }
+
+    /// The digest of what it knows of a unit's documents: of all that is handed to it, or of the documents that it is
+    /// supposed to have read by other ways.
+    pub fn documents_digest(&self, unit: &Unit) -> Digest {
+        if self.ingests() { unit.documents_digest } else { unit.document_set_digest }
+    }
 }
 
 impl Walk for SystemSpec {
@@ -140,6 +196,9 @@ impl Walk for SystemSpec {
             v.digest("", digest);
         }
         v.end();
+        if !self.mapping.is_empty() {
+            self.mapping.walk(v);
+        }
         v.end();
     }
 }
@@ -152,12 +211,13 @@ mod tests {
     fn secrets_are_in_no_debug_text() {
         let secret = || vec![("Authorization".to_string(), "Bearer s3cret".to_string())];
         for transport in [
-            Transport::Http { url: "http://localhost/".to_string(), headers: secret(), variables: secret() },
+            Transport::Http { urls: HttpUrls::default(), headers: secret(), variables: secret() },
             Transport::Command {
                 command: vec!["rag".to_string()],
                 directory: "/".into(),
                 environment: secret(),
                 variables: secret(),
+                operations: Vec::new(),
             },
         ] {
             let shown = format!("{transport:?}");

@@ -6,12 +6,15 @@ use ragstage_cache::key::walk_json;
 use ragstage_cache::{Digest, KeyVisitor, Walk};
 use serde_json::Value;
 
-use super::case_rows::{CaseKey, measured, observation_of, queries_of, row_of, rows_of, rows_together_of, value_of};
+use super::case_rows::{
+    CaseKey, check_before, measured, observation_of, queries_of, row_of, rows_of, rows_together_of, value_of,
+};
 use super::options::SystemSpec;
 use super::search::{Ask, Found, KnowledgeBase, SearchMode};
-use super::system::Client;
 use super::system::protocol::{PROTOCOL_VERSION, Request};
+use super::system::{Client, Probe};
 use crate::artifact::{Json, Observation, Observations, Queries, Query, Results, Retrieved, Unit};
+use crate::build::ingest::Handle;
 use crate::contract::{Action, Artifact, Context, Output, Pool, Produced, Row, RowOutcome, begin_key, decoded};
 use crate::error::{RowError, RowErrorKind, StageError, StageErrorKind};
 use crate::step::Step;
@@ -36,9 +39,20 @@ pub enum ModeSpec {
         mode: String,
         /// The mode's options, sent along.
         options: Json,
-        /// The unit's documents, which the system is supposed to have read.
+        /// The unit's documents, which the system is supposed to have read: [`SystemSpec::documents_digest`].
         documents_digest: Digest,
+        /// Where they are in the system, where they were handed to it. It is a place, so it is not in the key.
+        external: Option<ExternalKb>,
     },
+}
+
+/// A knowledge base within a system under test.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExternalKb {
+    /// The artifact [`Handle`] of the action that made it.
+    pub handle: Digest,
+    /// Whether it was made in an earlier run, so that it is looked at before it is asked.
+    pub probed: bool,
 }
 
 impl Walk for ModeSpec {
@@ -50,7 +64,7 @@ impl Walk for ModeSpec {
                     v.bool("trace", true);
                 }
             }
-            ModeSpec::System { system, mode, options, documents_digest } => {
+            ModeSpec::System { system, mode, options, documents_digest, external: _ } => {
                 v.begin_record("mode", "system");
                 v.uint("protocol_version", PROTOCOL_VERSION);
                 system.walk(v);
@@ -123,15 +137,31 @@ impl Retrieve {
         system: &SystemSpec,
         mode: &str,
         options: &Json,
+        external: Option<&ExternalKb>,
         queries: &[&Query],
         keys: &[CaseKey<'_>],
     ) -> Result<Vec<RowOutcome>, StageError> {
         let provider = |why: String| StageError { step: Step::Retrieve, kind: StageErrorKind::Provider(why) };
-        let client = Client::new(&system.transport).map_err(provider)?;
+        let client = Client::new(system).map_err(provider)?;
+        let handle = external.map(|kb| decoded::<Handle>(context, Step::Retrieve, &kb.handle)).transpose()?;
+        if let (Some(ExternalKb { handle: digest, probed: true }), Some(handle)) = (external, handle.as_deref()) {
+            let probe = Probe::new(&client, system, (mode, options), (digest, handle));
+            let looked =
+                check_before(context, &Slot(self), Pool::Queries, keys, &|call| probe.look(context, call.timeout));
+            let finding = probe.finding().map(|why| StageErrorKind::StaleHandle { handle: *digest, why });
+            if let Err(error) = looked? {
+                let why = format!("the system's knowledge base could not be looked at before it is asked: {error}");
+                return Err(provider(why));
+            }
+            if let Some(kind) = finding {
+                return Err(StageError { step: Step::Retrieve, kind });
+            }
+        }
         let text = |case: usize| queries.get(case).map(|query| query.text.as_str()).unwrap_or_default();
         let outcomes = rows_of(context, &Slot(self), Pool::Queries, keys, &|case, call| {
             measured(call, || {
-                let request = Request { query: text(case), mode, top_k: self.top_k, options, id: None };
+                let handle = handle.as_deref().map(|handle| handle.handle.as_str());
+                let request = Request { query: text(case), mode, top_k: self.top_k, options, handle, id: None };
                 let reply = client.ask(&request, call.timeout)?;
                 Ok(Retrieved {
                     results: reply.results,
@@ -194,8 +224,8 @@ impl Action for Retrieve {
             .collect();
         let outcomes = match &self.mode {
             ModeSpec::Built { mode, kb, trace } => self.search(context, mode, kb, *trace, &queries, &keys)?,
-            ModeSpec::System { system, mode, options, .. } => {
-                self.ask(context, system, mode, options, &queries, &keys)?
+            ModeSpec::System { system, mode, options, documents_digest: _, external } => {
+                self.ask(context, system, mode, options, external.as_ref(), &queries, &keys)?
             }
         };
         let mut results = Results::default();

@@ -23,6 +23,7 @@ fn shell(script: &str, directory: &Path) -> Transport {
             ("TOKEN".to_string(), "tk-secret".to_string()),
         ],
         variables: vec![("OUR_TOKEN".to_string(), "tk-secret".to_string())],
+        operations: Vec::new(),
     }
 }
 
@@ -176,6 +177,7 @@ fn a_process_that_cannot_be_started() {
         directory: ".".into(),
         environment: Vec::new(),
         variables: Vec::new(),
+        operations: Vec::new(),
     };
     let error = ask(&MemoryContext::default(), transport).error.expect("the row fails");
     assert_eq!(error.kind, RowErrorKind::Process);

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use ragstage_stages::artifact::{Answers, Observations, Results, Retrieved};
 use ragstage_stages::error::{RowError, RowErrorKind};
-use ragstage_stages::query::{AnswerOptions, AnswerQuestions, Transport};
+use ragstage_stages::query::{AnswerOptions, AnswerQuestions, HttpUrls, Transport};
 
 use super::{REPLY, ask, retrieve};
 use crate::harbour::run;
@@ -69,7 +69,8 @@ fn response(status: &str, headers: &str, body: &str) -> String {
 fn http(url: &str) -> Transport {
     let headers = vec![("Authorization".to_string(), "Bearer sk-very-secret".to_string())];
     let variables = vec![("RAG_TOKEN".to_string(), "sk-very-secret".to_string())];
-    Transport::Http { url: url.to_string(), headers, variables }
+    let urls = HttpUrls { query: url.to_string(), ..HttpUrls::default() };
+    Transport::Http { urls, headers, variables }
 }
 
 fn error_of(act: Act) -> RowError {

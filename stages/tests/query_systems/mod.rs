@@ -6,7 +6,8 @@ mod http;
 use ragstage_cache::Digest;
 use ragstage_cache::key::key_of;
 use ragstage_stages::artifact::{Json, Results, Retrieved};
-use ragstage_stages::query::{ModeSpec, Retrieve, SystemSpec, Transport};
+use ragstage_stages::query::system::Mapping;
+use ragstage_stages::query::{HttpUrls, ModeSpec, Retrieve, SystemSpec, Transport};
 use serde_json::json;
 
 use crate::harbour::{queries, run};
@@ -24,9 +25,17 @@ fn options() -> Json {
 
 fn retrieve(memory: &MemoryContext, transport: Transport, cases: &[(&str, &str)]) -> Retrieve {
     let (queries, unit) = queries(cases);
-    let system = SystemSpec { name: "rag".to_string(), version: "v1".to_string(), files: Vec::new(), transport };
+    let system = SystemSpec {
+        name: "rag".to_string(),
+        version: "v1".to_string(),
+        files: Vec::new(),
+        mapping: Mapping::default(),
+        ingest_batch: None,
+        transport,
+    };
     let documents_digest = unit.documents_digest;
-    let mode = ModeSpec::System { system, mode: "hybrid".to_string(), options: options(), documents_digest };
+    let (mode, external) = ("hybrid".to_string(), None);
+    let mode = ModeSpec::System { system, mode, options: options(), documents_digest, external };
     Retrieve { mode, queries: memory.put(&queries), unit, top_k: 3, salt: 0 }
 }
 
@@ -43,14 +52,14 @@ fn ask(memory: &MemoryContext, transport: Transport) -> Retrieved {
 fn how_a_system_is_reached_is_in_no_key() {
     let memory = MemoryContext::default();
     let at = |url: &str, secret: &str| Transport::Http {
-        url: url.to_string(),
+        urls: HttpUrls { query: url.to_string(), ..HttpUrls::default() },
         headers: vec![("Authorization".to_string(), secret.to_string())],
         variables: Vec::new(),
     };
     let base = retrieve(&memory, at("http://one/", "a"), &[("q1", "When?")]);
     let key = key_of(&base);
     assert_eq!(key_of(&retrieve(&memory, at("http://two/", "b"), &[("q1", "When?")])), key);
-    let ModeSpec::System { system, mode, options, documents_digest } = base.mode.clone() else { panic!("system") };
+    let ModeSpec::System { system, mode, options, documents_digest, .. } = base.mode.clone() else { panic!("system") };
     let with = |mode| key_of(&Retrieve { mode, ..base.clone() });
     let digest = documents_digest;
     let other = SystemSpec { version: "v2".to_string(), ..system.clone() };
@@ -62,6 +71,7 @@ fn how_a_system_is_reached_is_in_no_key() {
         mode: mode.to_string(),
         options: options.clone(),
         documents_digest,
+        external: None,
     };
     assert_eq!(with(spec(&system, &mode, &options, digest)), key);
     assert_ne!(with(spec(&other, &mode, &options, digest)), key);

@@ -3,8 +3,10 @@
 mod action;
 mod heading;
 mod options;
+mod packing;
 mod passage;
 mod prefix;
+mod recursive;
 mod sentence;
 mod token;
 mod tokenizer;

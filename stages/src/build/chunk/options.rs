@@ -14,6 +14,8 @@ pub enum Splitter {
     Sentence,
     /// Never across a heading; within a section as `sentence`.
     Heading,
+    /// At the ends of paragraphs, else of lines, else of sentences, else after any token: the largest pieces that fit.
+    Recursive,
 }
 
 /// What a token is.
@@ -42,12 +44,27 @@ pub struct ChunkOptions {
     pub size: u32,
     /// Tokens that a chunk repeats from the one before it (at most; whole sentences for `sentence`); less than `size`.
     pub overlap: u32,
+    /// A last chunk of a page (of a section, for `heading`) with fewer tokens is joined to the one before it, which may then
+    /// have up to `minimum - 1` tokens more than `size`; at most `size`. 0 leaves every chunk as it is.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub minimum: u32,
 }
 
 impl Default for ChunkOptions {
     fn default() -> Self {
-        ChunkOptions { splitter: Splitter::default(), tokenizer: Tokenizer::default(), size: 200, overlap: 0 }
+        ChunkOptions {
+            splitter: Splitter::default(),
+            tokenizer: Tokenizer::default(),
+            size: 200,
+            overlap: 0,
+            minimum: 0,
+        }
     }
+}
+
+/// Whether nothing is joined, which reports do not show.
+fn is_zero(minimum: &u32) -> bool {
+    *minimum == 0
 }
 
 impl Walk for ChunkOptions {
@@ -59,6 +76,7 @@ impl Walk for ChunkOptions {
                 Splitter::Token => "token",
                 Splitter::Sentence => "sentence",
                 Splitter::Heading => "heading",
+                Splitter::Recursive => "recursive",
             },
         );
         v.text(
@@ -71,6 +89,10 @@ impl Walk for ChunkOptions {
         );
         v.uint("size", u64::from(self.size));
         v.uint("overlap", u64::from(self.overlap));
+        // Not where it is 0: keys are then those of the versions that joined nothing.
+        if self.minimum != 0 {
+            v.uint("minimum", u64::from(self.minimum));
+        }
         v.end();
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::heading::Headings;
 use super::options::{ChunkOptions, Splitter};
 use super::tokenizer::{TokenizeError, Tokens};
-use super::{sentence, token};
+use super::{packing, recursive, sentence, token};
 use crate::artifact::Page;
 
 /// A passage of a page: the text between two offsets, with no white space at either end.
@@ -27,7 +27,9 @@ pub(super) struct Passage<'a> {
 ///
 /// Every character but white space is in at least one passage. (The reference system stops a page as soon as a window's
 /// only boundary lies within the overlap, and loses the rest: spec/heta 6.1.) No passage has more than `options.size`
-/// tokens, except a single range of `cl100k_base` tokens that end within characters.
+/// tokens, except a single range of `cl100k_base` tokens that end within characters, and except the last of a page or
+/// section that `options.minimum` joined to what was shorter than that: it has less than `minimum` more, and the white space
+/// between the two where a tokenizer counts that.
 ///
 /// # Errors
 /// When the page cannot be tokenized.
@@ -37,16 +39,37 @@ pub(super) fn passages<'a>(page: &'a Page, options: &ChunkOptions) -> Result<Vec
     let headings = Headings::of(text, &page.headings);
     let size = u64::from(options.size.max(1));
     let overlap = u64::from(options.overlap).min(size - 1);
-    let ranges = match options.splitter {
-        Splitter::Token => token::windows(&tokens, 0..text.len(), size, overlap),
-        Splitter::Sentence => sentence::pack(text, &tokens, 0..text.len(), size, overlap),
-        Splitter::Heading => headings
-            .sections(text, &tokens)
-            .into_iter()
-            .flat_map(|section| sentence::pack(text, &tokens, section, size, overlap))
-            .collect(),
+    let minimum = u64::from(options.minimum).min(size);
+    let regions = match options.splitter {
+        Splitter::Heading => headings.sections(text, &tokens),
+        Splitter::Token | Splitter::Sentence | Splitter::Recursive => vec![Range { start: 0, end: text.len() }],
     };
-    Ok(with_offsets(text, trimmed(text, ranges), &tokens, &headings))
+    let mut ranges = Vec::new();
+    for region in regions {
+        let cut = match options.splitter {
+            Splitter::Token => token::windows(&tokens, region, size, overlap),
+            Splitter::Sentence | Splitter::Heading => {
+                packing::pack(&sentence::bounds(text, &tokens, region), &tokens, size, overlap)
+            }
+            Splitter::Recursive => {
+                packing::pack(&recursive::bounds(text, &tokens, region, size), &tokens, size, overlap)
+            }
+        };
+        ranges.extend(joined(trimmed(text, cut), &tokens, minimum));
+    }
+    Ok(with_offsets(text, ranges, &tokens, &headings))
+}
+
+/// The ranges of a region, the last of which has `minimum` tokens unless it is the only one: a shorter one is joined to the
+/// one before it.
+fn joined(mut ranges: Vec<Range<usize>>, tokens: &Tokens, minimum: u64) -> Vec<Range<usize>> {
+    while ranges.len() > 1 && ranges.last().is_some_and(|last| tokens.count(last) < minimum) {
+        let end = ranges.pop().map(|last| last.end);
+        if let (Some(last), Some(end)) = (ranges.last_mut(), end) {
+            last.end = end;
+        }
+    }
+    ranges
 }
 
 /// The ranges without the white space at their ends. Of two that then begin together the longer one stays, and one that
@@ -112,6 +135,8 @@ mod tests {
     use super::*;
     use crate::artifact::Heading;
 
+    const SPLITTERS: [Splitter; 4] = [Splitter::Token, Splitter::Sentence, Splitter::Heading, Splitter::Recursive];
+
     fn page(text: &str) -> Page {
         Page { index: 0, text: text.to_string(), headings: Vec::new() }
     }
@@ -123,7 +148,7 @@ mod tests {
     }
 
     fn options(splitter: Splitter, tokenizer: Tokenizer, size: u32, overlap: u32) -> ChunkOptions {
-        ChunkOptions { splitter, tokenizer, size, overlap }
+        ChunkOptions { splitter, tokenizer, size, overlap, minimum: 0 }
     }
 
     #[test]
@@ -153,8 +178,42 @@ mod tests {
             let cut = cut(text, &options(splitter, Tokenizer::Unicode, 16, 4));
             cut.into_iter().map(|(start, end, _)| (start, end)).collect::<Vec<_>>()
         };
-        assert_eq!(offsets(Splitter::Token), [(0, 16), (12, 28), (24, 40), (36, 48)]);
-        assert_eq!(offsets(Splitter::Sentence), [(0, 16), (12, 28), (24, 40), (36, 48)]);
+        for splitter in SPLITTERS {
+            assert_eq!(offsets(splitter), [(0, 16), (12, 28), (24, 40), (36, 48)]);
+        }
+    }
+
+    #[test]
+    fn a_short_last_passage_is_joined_to_the_one_before() {
+        let texts = |splitter, size, overlap, minimum, text: &str| -> Vec<String> {
+            let options = ChunkOptions { minimum, ..options(splitter, Tokenizer::Words, size, overlap) };
+            cut(text, &options).into_iter().map(|(_, _, text)| text).collect()
+        };
+        let text = "One two. Three four five. Six. Seven eight.";
+        for (minimum, last) in [(0, "Seven eight."), (2, "Seven eight."), (3, "Three four five. Six. Seven eight.")] {
+            let found = texts(Splitter::Sentence, 4, 0, minimum, text);
+            assert_eq!(found.last().map(String::as_str), Some(last), "{minimum}");
+            assert_eq!(found[0], "One two.");
+        }
+        // With an overlap nothing is there twice.
+        assert_eq!(texts(Splitter::Token, 3, 1, 3, "a b c d"), ["a b c d"]);
+        assert_eq!(texts(Splitter::Token, 3, 2, 4, "a b c d e"), ["a b c", "b c d", "c d e"]);
+        // What is the only passage stays; a minimum above the size counts as the size.
+        assert_eq!(texts(Splitter::Token, 5, 0, 5, "a b"), ["a b"]);
+        assert_eq!(texts(Splitter::Token, 2, 0, 9, "a b c"), ["a b c"]);
+    }
+
+    #[test]
+    fn nothing_is_joined_across_a_heading() {
+        let headings = vec![
+            Heading { offset: 0, level: 1, title: "A".to_string() },
+            Heading { offset: 16, level: 1, title: "B".to_string() },
+        ];
+        let page = Page { index: 0, text: "A\nOne two. Six.\nB\nx".to_string(), headings };
+        let options = ChunkOptions { minimum: 3, ..options(Splitter::Heading, Tokenizer::Words, 3, 0) };
+        let found = passages(&page, &options).expect("passages");
+        let texts: Vec<(&str, u64)> = found.iter().map(|passage| (passage.text, passage.tokens)).collect();
+        assert_eq!(texts, [("A\nOne two. Six.", 4), ("B\nx", 2)]);
     }
 
     #[test]
@@ -186,7 +245,7 @@ mod tests {
     #[test]
     fn white_space_alone_is_no_passage() {
         for tokenizer in [Tokenizer::Words, Tokenizer::Unicode, Tokenizer::Cl100kBase] {
-            for splitter in [Splitter::Token, Splitter::Sentence, Splitter::Heading] {
+            for splitter in SPLITTERS {
                 assert_eq!(cut(" \n\u{3000}\t ", &options(splitter, tokenizer, 2, 1)), []);
                 assert_eq!(cut("", &options(splitter, tokenizer, 2, 1)), []);
             }
@@ -244,12 +303,14 @@ mod tests {
     }
 
     fn any_options() -> impl Strategy<Value = ChunkOptions> {
-        let splitter = proptest::sample::select(vec![Splitter::Token, Splitter::Sentence, Splitter::Heading]);
+        let splitter = proptest::sample::select(SPLITTERS.as_slice());
         let tokenizer = proptest::sample::select(vec![Tokenizer::Words, Tokenizer::Unicode, Tokenizer::Cl100kBase]);
         // Among them size 1, an overlap of size - 1, and overlaps that an evaluation file could not ask for.
-        (splitter, tokenizer, 0u32..12, prop_oneof![0u32..14, Just(u32::MAX)], any::<bool>()).prop_map(
-            |(splitter, tokenizer, size, overlap, most)| {
-                options(splitter, tokenizer, size, if most { size.saturating_sub(1) } else { overlap })
+        let minimum = prop_oneof![3 => Just(0u32), 3 => 0u32..14, 1 => Just(u32::MAX)];
+        (splitter, tokenizer, 0u32..12, prop_oneof![0u32..14, Just(u32::MAX)], any::<bool>(), minimum).prop_map(
+            |(splitter, tokenizer, size, overlap, most, minimum)| {
+                let overlap = if most { size.saturating_sub(1) } else { overlap };
+                ChunkOptions { splitter, tokenizer, size, overlap, minimum }
             },
         )
     }
@@ -283,7 +344,17 @@ mod tests {
                 let bytes = |characters: &[char]| characters.iter().map(|c| c.len_utf8()).sum::<usize>();
                 let ranges = tokens.within(&(bytes(&characters[..start])..bytes(&characters[..end])));
                 prop_assert_eq!(passage.tokens, tokens.before_range(ranges.end) - tokens.before_range(ranges.start));
-                prop_assert!(passage.tokens <= u64::from(options.size.max(1)) || ranges.len() == 1, "{:?}", passage);
+                let size = u64::from(options.size.max(1));
+                // A range of several tokens may be a passage of its own, whatever its size.
+                let most = ranges.clone().map(|i| tokens.before_range(i + 1) - tokens.before_range(i)).max();
+                // A blank has at most as many tokens as it has bytes.
+                let blank = |c: &&char| c.is_whitespace();
+                let blanks = characters[start..end].iter().filter(blank).map(|c| c.len_utf8() as u64).sum::<u64>();
+                let joined = match u64::from(options.minimum).min(size) {
+                    0 | 1 => 0,
+                    minimum => minimum - 1 + blanks * u64::from(options.tokenizer != Tokenizer::Words),
+                };
+                prop_assert!(passage.tokens <= size.max(most.unwrap_or(0)) + joined, "{:?}", passage);
                 covered[start..end].fill(true);
             }
             for (i, c) in characters.iter().enumerate() {

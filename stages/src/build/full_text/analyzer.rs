@@ -216,6 +216,26 @@ mod tests {
     }
 
     #[test]
+    fn chinese_japanese_and_korean_in_every_language() {
+        for language in ["none", "english", "german"] {
+            let options = AnalyzerOptions { language: language.to_string(), ..AnalyzerOptions::default() };
+            // Mixed text: numbers and Latin letters are words of their own.
+            assert_eq!(terms(&options, "灯塔建于1871年"), ["灯塔", "塔建", "建于", "1871", "年"], "{language}");
+            assert_eq!(terms(&options, "用RAG检索"), ["用", "rag", "检索"], "{language}");
+            // Half-width katakana with voice marks, and the mark that lengthens.
+            assert_eq!(terms(&options, "ｶﾞｲﾄﾞ"), ["ガイ", "イド"], "{language}");
+            assert_eq!(terms(&options, "ﾌｪﾘｰ"), terms(&options, "フェリー"), "{language}");
+            assert_eq!(terms(&options, "フェリー"), ["フェ", "ェリ", "リー"], "{language}");
+            // Hangul with particles shares its stem's pairs; decomposed Hangul is composed.
+            assert_eq!(terms(&options, "등대는 1871년에"), ["등대", "대는", "1871", "년에"], "{language}");
+            assert_eq!(terms(&options, "등대를"), ["등대", "대를"], "{language}");
+            assert_eq!(terms(&options, "\u{1103}\u{1173}\u{11bc}\u{1103}\u{1162}"), ["등대"], "{language}");
+            // Full-width letters and digits are their narrow forms.
+            assert_eq!(terms(&options, "ＲＡＧ２"), ["rag2"], "{language}");
+        }
+    }
+
+    #[test]
     fn case_and_stop_words_follow_the_options() {
         let kept = AnalyzerOptions { lower_case: false, stem: false, ..AnalyzerOptions::default() };
         assert_eq!(terms(&kept, "The the Fox"), ["The", "Fox"]);

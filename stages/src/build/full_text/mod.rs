@@ -13,5 +13,5 @@ pub use analyzer::{ANALYZER_VERSION, Analyzer, check};
 pub use bm25::{Bm25, Ranked};
 pub use full_text_index::{FullTextIndex, indexed_text};
 pub use index::Index;
-pub use options::{AnalyzerOptions, Bm25Options, FullTextOptions, StopWords};
+pub use options::{AnalyzerOptions, Bm25Options, FullTextOptions, StopWords, TITLE_WEIGHT};
 pub use stop_words::stop_words_of;

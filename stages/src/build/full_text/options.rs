@@ -81,11 +81,36 @@ impl Walk for Bm25Options {
     }
 }
 
+/// How often the terms of a document's title count in each of its chunks when nothing else is said.
+pub const TITLE_WEIGHT: u32 = 1;
+
 /// Everything under `recipe.full_text`.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FullTextOptions {
     /// How text becomes terms.
     pub analyzer: AnalyzerOptions,
+    /// How often the terms of the title count, 0 to 10.
+    #[serde(default = "title_weight", skip_serializing_if = "is_title_weight")]
+    pub title_weight: u32,
     /// How matches are ranked.
     pub bm25: Bm25Options,
+}
+
+impl Default for FullTextOptions {
+    fn default() -> Self {
+        FullTextOptions {
+            analyzer: AnalyzerOptions::default(),
+            title_weight: TITLE_WEIGHT,
+            bm25: Bm25Options::default(),
+        }
+    }
+}
+
+fn title_weight() -> u32 {
+    TITLE_WEIGHT
+}
+
+/// Whether the weight is the default one, which reports do not show.
+fn is_title_weight(weight: &u32) -> bool {
+    *weight == TITLE_WEIGHT
 }

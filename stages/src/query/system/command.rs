@@ -4,8 +4,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use serde_json::Value;
+
+use super::knowledge_base::Operation;
 use super::process::Process;
 use super::protocol::{Reply, Request};
+use crate::artifact::Json;
 use crate::error::{RowError, RowErrorKind};
 use crate::model::json_reply::bad_reply;
 use crate::model::secrets::Secrets;
@@ -55,7 +59,37 @@ impl CommandClient {
     /// # Errors
     /// `timeout`; `process` with the end of its standard error when it cannot be started or ends; `bad_reply`.
     pub fn ask(&self, request: &Request<'_>, timeout: Duration) -> Result<Reply, RowError> {
-        self.ask_unmasked(request, timeout).map_err(|mut error| {
+        let body = |id| Request { id: Some(id), ..request.clone() }.to_bytes();
+        self.exchange(&body, timeout, |reply| Reply::of(reply, request.top_k))
+    }
+
+    /// Has an operation done, as [`CommandClient::ask`] asks; the request gets its name as `op`.
+    ///
+    /// # Errors
+    /// As [`CommandClient::ask`], and those of `read`.
+    pub(super) fn operate<T>(
+        &self,
+        operation: Operation,
+        request: &Json,
+        timeout: Duration,
+        read: impl FnOnce(&Value) -> Result<T, RowError>,
+    ) -> Result<T, RowError> {
+        let body = |id: u64| {
+            let mut fields =
+                Json::from_iter([("op".to_string(), operation.name().into()), ("id".to_string(), id.into())]);
+            fields.extend(request.clone());
+            serde_json::to_vec(&fields).map_err(|error| bad_reply(format!("the request is no JSON: {error}")))
+        };
+        self.exchange(&body, timeout, |reply| read(&reply))
+    }
+
+    fn exchange<T>(
+        &self,
+        body: &dyn Fn(u64) -> Result<Vec<u8>, RowError>,
+        timeout: Duration,
+        read: impl FnOnce(Value) -> Result<T, RowError>,
+    ) -> Result<T, RowError> {
+        self.exchange_unmasked(body, timeout, read).map_err(|mut error| {
             error.message = self.secrets.masked(&error.message);
             error
         })
@@ -83,7 +117,12 @@ impl CommandClient {
         }
     }
 
-    fn ask_unmasked(&self, request: &Request<'_>, timeout: Duration) -> Result<Reply, RowError> {
+    fn exchange_unmasked<T>(
+        &self,
+        body: &dyn Fn(u64) -> Result<Vec<u8>, RowError>,
+        timeout: Duration,
+        read: impl FnOnce(Value) -> Result<T, RowError>,
+    ) -> Result<T, RowError> {
         if let Some(why) = &*locked(&self.doubt) {
             return Err(bad_reply(format!("not asked, for earlier replies are in doubt: {why}")));
         }
@@ -91,10 +130,10 @@ impl CommandClient {
             Some(process) => process,
             None => Process::start(&self.command, &self.directory, &self.environment)?,
         };
-        let asked = process.ask(request, timeout);
+        let asked = process.ask(body, timeout);
         self.doubt_as(&process);
         let reply = asked?;
-        let reply = self.secrets.refuse_in(&reply).and_then(|()| Reply::of(reply, request.top_k));
+        let reply = self.secrets.refuse_in(&reply).and_then(|()| read(reply));
         if !matches!(&reply, Err(error) if error.kind == RowErrorKind::BadReply) {
             locked(&self.idle).push(process);
         }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::protocol::{Request, describe};
+use super::protocol::describe;
 use crate::error::{RowError, RowErrorKind};
 use crate::model::json_reply::{bad_reply, excerpt, json};
 
@@ -100,15 +100,20 @@ impl Process {
         matches!(self.child.try_wait(), Ok(None))
     }
 
-    /// Sends a request and waits for the reply. After an error the process is of no use any more.
-    pub(super) fn ask(&mut self, request: &Request<'_>, timeout: Duration) -> Result<Value, RowError> {
+    /// Sends the request that `body` makes for a request number, and waits for the reply. After an error the process is of no
+    /// use any more.
+    pub(super) fn ask(
+        &mut self,
+        body: &dyn Fn(u64) -> Result<Vec<u8>, RowError>,
+        timeout: Duration,
+    ) -> Result<Value, RowError> {
         match self.replies.try_recv() {
             Ok(line) => return Err(self.unasked(line)),
             Err(TryRecvError::Empty) => {}
             Err(TryRecvError::Disconnected) => return Err(self.ended()),
         }
         self.asked += 1;
-        let mut line = Request { id: Some(self.asked), ..request.clone() }.to_bytes()?;
+        let mut line = body(self.asked)?;
         line.push(b'\n');
         if self.requests.as_ref().is_none_or(|requests| requests.send(line).is_err()) {
             return Err(self.ended());

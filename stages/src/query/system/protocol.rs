@@ -10,7 +10,8 @@
 //! {"query": "When was the lighthouse built?", "mode": "hybrid", "top_k": 10, "options": {"rerank": true}}
 //! ```
 //!
-//! A command also gets `"id"`, the number of the request within its process, from 1: see below.
+//! A command also gets `"id"`, the number of the request within its process, from 1: see below. A system that takes documents
+//! in also gets `"handle"`, what it called the knowledge base that is asked.
 //!
 //! `query` is the question, `mode` the query mode's name in the evaluation file, `top_k` how many results are read,
 //! `options` the mode's options as they stand there (an empty object where there are none). There is no case id: what a
@@ -75,6 +76,9 @@ pub struct Request<'a> {
     pub top_k: u32,
     /// The mode's options.
     pub options: &'a Json,
+    /// The knowledge base that is asked; none where the system takes no documents in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub handle: Option<&'a str>,
     /// The number of the request within its process; none over HTTP, where a connection pairs the two.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<u64>,
@@ -276,11 +280,20 @@ mod tests {
     #[test]
     fn requests_are_one_line() {
         let options = Json::new();
-        let request = Request { query: "line one\nline two", mode: "hybrid", top_k: 3, options: &options, id: None };
+        let request = Request {
+            query: "line one\nline two",
+            mode: "hybrid",
+            top_k: 3,
+            options: &options,
+            handle: None,
+            id: None,
+        };
         assert_eq!(
             String::from_utf8(request.to_bytes().expect("json")).expect("utf-8"),
             r#"{"query":"line one\nline two","mode":"hybrid","top_k":3,"options":{}}"#
         );
+        let with_handle = Request { handle: Some("kb"), ..request.clone() }.to_bytes().expect("json");
+        assert!(with_handle.ends_with(br#""options":{},"handle":"kb"}"#));
         let numbered = Request { id: Some(7), ..request }.to_bytes().expect("json");
         assert!(numbered.ends_with(br#""options":{},"id":7}"#));
     }

@@ -1,0 +1,163 @@
+//! `kb`: what runs have put into systems under test.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use ragstage_cache::{Digest, Store};
+use ragstage_stages::build::ingest::Handle;
+use ragstage_stages::contract::Artifact;
+use ragstage_stages::error::{RowError, RowErrorKind};
+use ragstage_stages::query::SystemSpec;
+use ragstage_stages::query::system::{Client, Operation};
+use serde_json::json;
+
+use super::failure::Failure;
+use super::flags::{Format, KbCommand, KbFlags};
+use super::open::{Secrets, look_with, tell_incidents};
+use super::out::{out, out_json};
+use crate::batch::{Batch, Settings};
+use crate::exit;
+use crate::graph::Spec;
+
+/// How long a system may take to remove one knowledge base.
+const DELETE_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// A knowledge base that an action of ours made within a system under test.
+struct ExternalKb {
+    /// The label of the action.
+    label: String,
+    key: Digest,
+    slots: Vec<Digest>,
+    handle: Handle,
+    system: Arc<SystemSpec>,
+    /// Whether it is the one that a run would ask now.
+    current: bool,
+}
+
+/// Lists or removes what runs have put into systems under test.
+///
+/// # Errors
+/// When a file is invalid, the store cannot be read, or a system cannot delete.
+pub fn kb(flags: &KbFlags, store: Option<&Path>) -> Result<u8, Failure> {
+    match &flags.command {
+        KbCommand::List { files, format } => list(files, *format, store),
+        KbCommand::Delete { files } => delete(files, store),
+    }
+}
+
+fn list(files: &[PathBuf], format: Format, store: Option<&Path>) -> Result<u8, Failure> {
+    let look = look_with(files, Settings::default(), store, Secrets::NotNeeded)?;
+    let found = external_kbs(&look.batch)?;
+    match format {
+        Format::Json => out_json(&json!({
+            "format": "ragstage.kb.v1",
+            "knowledge_bases": found.iter().map(|kb| json!({
+                "label": kb.label, "system": kb.system.name, "version": kb.system.version, "handle": kb.handle.handle,
+                "documents": kb.handle.documents, "count": kb.handle.count, "current": kb.current,
+            })).collect::<Vec<_>>(),
+        }))?,
+        Format::Text => {
+            let mut text = String::new();
+            for kb in &found {
+                let state = if kb.current { "" } else { ", of no use any more" };
+                let (label, handle, documents) = (&kb.label, &kb.handle.handle, kb.handle.documents);
+                text += &format!("{label}: {handle} ({documents} documents{state})\n");
+            }
+            text += &format!("{} in systems under test\n", found.len());
+            out(&text)?;
+        }
+    }
+    tell_incidents(&look.batch);
+    Ok(exit::OK)
+}
+
+fn delete(files: &[PathBuf], store: Option<&Path>) -> Result<u8, Failure> {
+    let look = look_with(files, Settings::default(), store, Secrets::Needed)?;
+    let batch = &look.batch;
+    let found = external_kbs(batch)?;
+    if let Some(kb) = found.iter().find(|kb| !kb.system.transport.can(Operation::Delete)) {
+        return Err(Failure::NotThere {
+            what: format!("the system {:?} has no way to delete what it was given", kb.system.name),
+            hint: "say how: `http: {..., delete: URL}`, or `operations: [..., delete]` for a command".to_string(),
+        });
+    }
+    let (mut removed, mut gone) = (0, 0);
+    let mut failed: Vec<String> = Vec::new();
+    let mut seen: BTreeSet<(String, String)> = BTreeSet::new();
+    let mut clients: BTreeMap<String, Client> = BTreeMap::new();
+    for kb in &found {
+        // A handle that two actions were given is one knowledge base.
+        let place = (kb.system.name.clone(), kb.handle.handle.clone());
+        if seen.insert(place) {
+            let client = match clients.entry(kb.system.name.clone()) {
+                std::collections::btree_map::Entry::Occupied(entry) => entry.into_mut(),
+                std::collections::btree_map::Entry::Vacant(entry) => match Client::new(&kb.system) {
+                    Ok(client) => entry.insert(client),
+                    Err(why) => {
+                        failed.push(format!("{}: {why}", kb.label));
+                        continue;
+                    }
+                },
+            };
+            match client.delete(&kb.handle.handle, DELETE_TIMEOUT) {
+                Ok(()) => removed += 1,
+                // It does not know the handle.
+                Err(RowError { kind: RowErrorKind::Refused, .. }) => gone += 1,
+                Err(error) => {
+                    failed.push(format!("{}: {error}", kb.label));
+                    continue;
+                }
+            }
+        }
+        forget(&batch.shared.store, kb)?;
+    }
+    clients.values().for_each(|client| drop(client.close()));
+    let gone = if gone == 0 { String::new() } else { format!(", {gone} were gone already") };
+    out(&format!("{removed} removed{gone}\n"))?;
+    for why in &failed {
+        tell!("error: {why}");
+    }
+    tell_incidents(batch);
+    Ok(if failed.is_empty() { exit::OK } else { exit::PROVIDER })
+}
+
+/// What the store knows to be in systems, by label: what a run would ask now first, then what earlier runs have left.
+fn external_kbs(batch: &Batch) -> Result<Vec<ExternalKb>, Failure> {
+    let plan = batch.plan()?;
+    let mut found = Vec::new();
+    let mut seen = BTreeSet::new();
+    for (id, node) in plan.graph.nodes() {
+        let Spec::Ingest { system, .. } = &node.spec else { continue };
+        let current = plan.entry(id).key;
+        let earlier = batch.previous.all(&node.label).map(|(_, action)| action.key);
+        for key in current.into_iter().chain(earlier) {
+            if !seen.insert(key) {
+                continue;
+            }
+            let Some(record) = batch.shared.store.actions().get(&key)? else { continue };
+            let Some(output) = record.outputs.iter().find(|output| output.name == "handle") else { continue };
+            // A handle that cannot be read any more is lost: nobody knows what it was.
+            let Ok(bytes) = batch.shared.store.cas().get(&output.digest) else { continue };
+            let Ok(handle) = Handle::decode(bytes) else { continue };
+            found.push(ExternalKb {
+                label: node.label.clone(),
+                key,
+                slots: record.slots,
+                handle,
+                system: system.clone(),
+                current: current == Some(key),
+            });
+        }
+    }
+    Ok(found)
+}
+
+/// The next run that has something to ask hands the documents over again.
+fn forget(store: &Store, kb: &ExternalKb) -> Result<(), Failure> {
+    for slot in &kb.slots {
+        store.rows().discard(slot)?;
+    }
+    Ok(store.actions().remove(&kb.key)?)
+}
