@@ -11,6 +11,7 @@ mod endpoint;
 mod json_client;
 pub(crate) mod json_reply;
 mod price;
+mod prompt;
 mod reranker;
 pub(crate) mod secrets;
 mod usage;
@@ -22,5 +23,6 @@ pub use embedder::{BertEmbedder, EmbedderSpec, HashingEmbedder, OpenAiEmbedder, 
 pub use endpoint::Endpoint;
 pub use json_client::JsonClient;
 pub use price::Price;
+pub use prompt::Prompt;
 pub use reranker::{Ranking, RerankRequest, Reranker, rerank};
 pub use usage::{ModelUsage, Usage, UsageSource};

@@ -36,6 +36,19 @@ pub enum SearchMode {
 }
 
 impl SearchMode {
+    /// The mode's name in evaluation files, metadata and trace events.
+    pub fn name(&self) -> &'static str {
+        match self {
+            SearchMode::FullText(_) => "full_text_search",
+            SearchMode::Vector(_) => "vector_search",
+            SearchMode::Hybrid(_) => "hybrid_search",
+            SearchMode::Graph(_) => "graph_search",
+            SearchMode::Rerank(_) => "rerank_search",
+            SearchMode::Rewrite(_) => "rewrite_search",
+            SearchMode::Multihop(_) => "multihop_search",
+        }
+    }
+
     /// Adds the artifacts that the mode reads, those of the modes that it asks included.
     pub fn reads(&self, artifacts: &mut BTreeSet<KbArtifact>) {
         match self {
