@@ -9,7 +9,7 @@ use super::check::did_you_mean;
 use super::diagnostic::Faults;
 use super::endpoint::{self, API_KEY_FIELD, BASE_URL_FIELD, HEADERS_FIELD, LABEL_FIELD, MODEL_FIELD, PRICE_FIELD};
 use super::name::NAME;
-use super::shape::{Field, Need, Record, Shape};
+use super::shape::{Field, Need, Record};
 use super::view::View;
 
 /// What an entry of `rerankers` accepts.
@@ -91,6 +91,7 @@ pub(super) fn convert(view: &View<'_>, environment: &dyn Fn(&str) -> Option<Stri
 
 #[cfg(test)]
 mod tests {
+    use super::super::shape::Shape;
     use super::super::view::tests::checked;
     use super::*;
 

@@ -17,6 +17,7 @@ mod provider;
 mod quiz;
 mod rescore;
 mod running;
+mod search_modes;
 mod sharing;
 mod small;
 mod space;

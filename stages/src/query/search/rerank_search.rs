@@ -11,7 +11,7 @@ use super::knowledge_base::{KbArtifact, KnowledgeBase};
 use super::lexical_reranker::LexicalReranker;
 use super::mode::SearchMode;
 use super::on_failure::OnFailure;
-use super::prompted_model::{PromptedModel, Question, Reply, passages};
+use super::prompted_model::{PromptedModel, Question, passages};
 use super::searcher::{Ask, Found, Search};
 use crate::artifact::Hit;
 use crate::build::full_text::ANALYZER_VERSION;
@@ -116,12 +116,7 @@ impl RerankSearch {
         context: &dyn Context,
         kb: &'a KnowledgeBase,
     ) -> Result<Box<dyn Search + 'a>, StageError> {
-        Ok(Box::new(self.over(self.base.open(context, kb)?)?))
-    }
-
-    /// The mode over an open base mode.
-    fn over<'a>(&'a self, base: Box<dyn Search + 'a>) -> Result<Open<'a>, StageError> {
-        Ok(Open { mode: self, base, lexical: LexicalReranker::new()? })
+        Ok(Box::new(Open { mode: self, base: self.base.open(context, kb)?, lexical: LexicalReranker::new()? }))
     }
 
     pub(super) fn calls_models(&self) -> bool {
@@ -181,28 +176,39 @@ impl Open<'_> {
                     })
                     .collect())
             }
-            RerankBy::Llm { model, passage_chars } => {
-                let questions: Vec<Question<'_>> = cases
-                    .iter()
-                    .map(|(ask, hits)| Question {
-                        label: ask.label,
-                        view: json!({
-                            "query": ask.text,
-                            "passages": passages(hits, *passage_chars as usize, usize::MAX),
-                        }),
-                        schema: order_schema(hits.len()),
-                    })
-                    .collect();
-                let count = |case: usize| cases.get(case).map_or(0, |(_, hits)| hits.len());
-                let replies = model.ask(context, &questions, &|case, text| read_order(text, count(case)))?;
-                let order = |reply: Result<Reply<Vec<usize>>, RowError>| {
-                    let reply = reply?;
-                    let ranked = reply.value.into_iter().zip(1..).map(|(at, rank)| (at, 1.0 / f64::from(rank)));
-                    Ok(Order { ranked: ranked.collect(), usage: Some(reply.usage), latency_ms: reply.latency_ms })
-                };
-                Ok(replies.into_iter().map(order).collect())
-            }
+            RerankBy::Llm { model, passage_chars } => self.llm_orders(context, cases, model, *passage_chars as usize),
         }
+    }
+
+    /// The same, asked of a chat model; a candidate alone is in order without it.
+    fn llm_orders(
+        &self,
+        context: &dyn Context,
+        cases: &[(&Ask<'_>, &[Hit])],
+        model: &PromptedModel,
+        passage_chars: usize,
+    ) -> Result<Vec<Result<Order, RowError>>, StageError> {
+        let asked: Vec<&(&Ask<'_>, &[Hit])> = cases.iter().filter(|(_, hits)| hits.len() > 1).collect();
+        let questions: Vec<Question<'_>> = asked
+            .iter()
+            .map(|(ask, hits)| Question {
+                label: ask.label,
+                view: json!({"query": ask.text, "passages": passages(hits, passage_chars, usize::MAX)}),
+                schema: order_schema(hits.len()),
+            })
+            .collect();
+        let count = |question: usize| asked.get(question).map_or(0, |(_, hits)| hits.len());
+        let mut replies =
+            model.ask(context, &questions, &|question, text| read_order(text, count(question)))?.into_iter();
+        let order = |(_, hits): &(&Ask<'_>, &[Hit])| {
+            if hits.len() < 2 {
+                return Ok(Order { ranked: vec![(0, 1.0)], usage: None, latency_ms: 0.0 });
+            }
+            let reply = replies.next().unwrap_or_else(lost)?;
+            let ranked = reply.value.into_iter().zip(1..).map(|(at, rank)| (at, 1.0 / f64::from(rank)));
+            Ok(Order { ranked: ranked.collect(), usage: Some(reply.usage), latency_ms: reply.latency_ms })
+        };
+        Ok(cases.iter().map(order).collect())
     }
 
     fn lexical_order(&self, ask: &Ask<'_>, hits: &[Hit]) -> Order {
@@ -268,7 +274,6 @@ impl Search for Open<'_> {
             .filter(|(_, hits)| !hits.is_empty())
             .collect();
         let mut orders = self.orders(context, &cases)?.into_iter();
-        let lost = || Err(RowError::new(RowErrorKind::BadReply, "the candidates were not put in order"));
         Ok(asks
             .iter()
             .zip(found)
@@ -279,6 +284,10 @@ impl Search for Open<'_> {
             })
             .collect())
     }
+}
+
+fn lost<T>() -> Result<T, RowError> {
+    Err(RowError::new(RowErrorKind::BadReply, "the candidates were not put in order"))
 }
 
 /// Positions by score, best first; of equals, the one that comes first.
