@@ -123,6 +123,14 @@ impl Faults {
         }
     }
 
+    /// A fault of a file that the element `path` names, at `place` in that file, with advice.
+    pub(super) fn add_in_file(&mut self, place: Place, path: &str, message: String, hint: String) {
+        let fault = Diagnostic { place, path: path.to_string(), message, hint: Some(hint) };
+        if !self.list.contains(&fault) {
+            self.list.push(fault);
+        }
+    }
+
     /// Whether there is none.
     pub(super) fn len(&self) -> usize {
         self.list.len()

@@ -270,6 +270,8 @@ fn convert(
             || evaluators_view.items().is_some_and(|items| items.len() != listed),
     };
     let gates = gates::convert(&view.get("gates"), &known, check_evaluator, faults);
+    let mut files = vec![path.to_path_buf()];
+    files.extend(prompts.into_read());
     let answer = answer::convert(&view.get("answer"), &recipes, faults);
     let output = match view.get("output").text() {
         Some(output) => base.join(output),
@@ -284,7 +286,7 @@ fn convert(
         gates,
         limits: limits::convert(&view.get("limits")),
         output,
-        files: std::iter::once(path.to_path_buf()).chain(prompts.into_read()).collect(),
+        files,
         name,
         recipes,
         queries: queries.list,

@@ -35,6 +35,7 @@ mod starter;
 mod statistics;
 mod syntax;
 mod system;
+mod text_file;
 mod tree;
 mod vector;
 mod view;

@@ -1,19 +1,16 @@
 //! Prompts that the evaluation file names: templates in files of their own.
 
 use std::cell::RefCell;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
+use ragstage_stages::error::Place;
 use ragstage_stages::model::Prompt;
 use serde_json::Value;
 
 use super::diagnostic::Faults;
 use super::shape::{Field, Need, TEXT};
+use super::text_file;
 use super::view::View;
-
-/// No prompt is larger; what is, is another file given by mistake.
-const MAX_BYTES: u64 = 1 << 16;
 
 pub(super) const PROMPT_FIELD: Field = Field {
     name: "prompt",
@@ -44,47 +41,20 @@ impl<'a> PromptFiles<'a> {
     /// The prompt in the file that the text at `view` names, or `ours` where it names none. It must take `example`, what
     /// such a prompt is filled with.
     pub(super) fn prompt(&self, view: &View<'_>, ours: Prompt, example: &Value, faults: &mut Faults) -> Option<Prompt> {
-        let Some(name) = view.text() else { return Some(ours) };
-        let path = self.base.join(name);
-        let text = content(&path);
-        if !self.read.borrow().contains(&path) {
-            self.read.borrow_mut().push(path);
+        if !view.is_given() {
+            return Some(ours);
         }
-        let text = match text {
-            Ok(text) => text,
-            Err(why) => {
-                let hint = "paths are relative to the evaluation file".to_string();
-                faults.add_hint(view.start(), &view.path, format!("the prompt `{name}` cannot be read: {why}"), hint);
-                return None;
-            }
-        };
+        let (file, text) = text_file::read(view, self.base, &mut self.read.borrow_mut(), faults)?;
         let prompt = Prompt::new(&text);
-        match prompt.fill(example) {
-            Ok(filled) if filled.is_empty() => {
-                faults.add(view.start(), &view.path, format!("the prompt `{name}` is empty"));
-                None
-            }
-            Ok(_) => Some(prompt),
-            Err(why) => {
-                let names: Vec<&str> =
-                    example.as_object().into_iter().flatten().map(|(name, _)| name.as_str()).collect();
-                let hint = format!("it is given {}", names.join(", "));
-                faults.add_hint(view.start(), &view.path, format!("the prompt `{name}` cannot be filled: {why}"), hint);
+        match prompt.check(example) {
+            Ok(()) => Some(prompt),
+            Err(fault) => {
+                let names = example.as_object().into_iter().flatten().map(|(name, _)| format!("`{name}`"));
+                let hint = format!("it is given {}", names.collect::<Vec<_>>().join(", "));
+                let place = Place { file, line: fault.line, column: None };
+                faults.add_in_file(place, &view.path, fault.message, hint);
                 None
             }
         }
     }
-}
-
-fn content(path: &Path) -> Result<String, String> {
-    let told = |error: io::Error| error.to_string();
-    let facts = fs::metadata(path).map_err(told)?;
-    // Opening a pipe waits for a writer that may never come.
-    if !facts.is_file() {
-        return Err("not a regular file".to_string());
-    }
-    if facts.len() > MAX_BYTES {
-        return Err(format!("larger than {MAX_BYTES} bytes"));
-    }
-    fs::read_to_string(path).map_err(told)
 }

@@ -171,8 +171,13 @@ pub(super) mod tests {
         let value = convert(&View::root(&node), &mut faults);
         let told = |fault: super::super::Diagnostic| {
             let hint = fault.hint.map(|hint| format!(" [{hint}]")).unwrap_or_default();
-            let (line, column) = (fault.place.line.unwrap(), fault.place.column.unwrap());
-            format!("{line}:{column} {}: {}{hint}", fault.path, fault.message)
+            let number = |number: Option<u64>| number.map_or("-".to_string(), |number| number.to_string());
+            let file = match fault.place.file.display().to_string() {
+                own if own == "f" => String::new(),
+                other => format!("{other} "),
+            };
+            let (line, column) = (number(fault.place.line), number(fault.place.column));
+            format!("{line}:{column} {file}{}: {}{hint}", fault.path, fault.message)
         };
         let told: Vec<String> = faults.into_sorted().into_iter().map(told).collect();
         if told.is_empty() { Ok(value) } else { Err(told) }

@@ -209,14 +209,13 @@ fn faults_of_prompts_name_the_file_and_the_line() {
         let text = format!("{{options: {{llm: small, prompt: {prompt}}}}}");
         read_in(folder.path(), "rewrite_search", &text).unwrap_err()
     };
-    assert_eq!(
-        fault("typo.md"),
-        [
-            "1:32 options.prompt: the prompt `typo.md` cannot be filled: line 2: undefined value [it is given query, variants]"
-        ]
-    );
-    assert_eq!(fault("blank.md"), ["1:32 options.prompt: the prompt `blank.md` is empty"]);
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let given = "[it is given `query`, `variants`]";
+    let typo = "options.prompt: the template uses `question`, which it is not given";
+    assert_eq!(fault("typo.md"), [format!("2:- {} {typo} {given}", at("typo.md"))]);
+    let blank = "options.prompt: the template comes out empty";
+    assert_eq!(fault("blank.md"), [format!("-:- {} {blank} {given}", at("blank.md"))]);
     let missing = &fault("gone.md")[0];
-    assert!(missing.starts_with("1:32 options.prompt: the prompt `gone.md` cannot be read: No such file"), "{missing}");
+    assert!(missing.starts_with("1:32 options.prompt: `gone.md` cannot be read: "), "{missing}");
     assert!(missing.ends_with("[paths are relative to the evaluation file]"), "{missing}");
 }

@@ -23,6 +23,6 @@ pub use embedder::{BertEmbedder, EmbedderSpec, HashingEmbedder, OpenAiEmbedder, 
 pub use endpoint::Endpoint;
 pub use json_client::JsonClient;
 pub use price::Price;
-pub use prompt::Prompt;
+pub use prompt::{Prompt, PromptFault};
 pub use reranker::{Ranking, RerankRequest, Reranker, rerank};
 pub use usage::{ModelUsage, Usage, UsageSource};

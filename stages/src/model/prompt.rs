@@ -8,6 +8,16 @@ use minijinja::{Environment, Error, UndefinedBehavior};
 use ragstage_cache::Digest;
 use serde_json::Value;
 
+/// What is wrong with a prompt.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct PromptFault {
+    /// The template's line, from 1, where it is known.
+    pub line: Option<u64>,
+    /// What is wrong, as a lower-case fragment.
+    pub message: String,
+}
+
 /// A template in minijinja's language (that of Jinja2). A name that it is not given is an error and not an empty text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prompt {
@@ -29,21 +39,47 @@ impl Prompt {
     /// The template filled with the names in `view`, a JSON object; blank lines at its ends are cut.
     ///
     /// # Errors
-    /// A lower-case fragment with the line, when the template is malformed or uses a name that it is not given.
-    pub fn fill(&self, view: &Value) -> Result<String, String> {
-        self.filled(view).map(|text| text.trim().to_string()).map_err(|error| {
-            let line = error.line().map(|line| format!("line {line}: ")).unwrap_or_default();
-            let what = error.detail().map_or_else(|| error.kind().to_string(), str::to_string);
-            format!("{line}{what}")
-        })
+    /// When the template is malformed, uses what it is not given, or comes out empty.
+    pub fn fill(&self, view: &Value) -> Result<String, PromptFault> {
+        let filled = environment().and_then(|environment| environment.render_str(&self.text, Serde(view)));
+        let text = filled.map_err(|error| fault(&error))?.trim().to_string();
+        if text.is_empty() {
+            return Err(PromptFault { line: None, message: "the template comes out empty".to_string() });
+        }
+        Ok(text)
     }
 
-    fn filled(&self, view: &Value) -> Result<String, Error> {
-        let mut environment = Environment::new();
-        environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
-        environment.set_undefined_behavior(UndefinedBehavior::Strict);
-        environment.render_str(&self.text, Serde(view))
+    /// Whether the template can be filled with what `example` is an example of: as [`Prompt::fill`], and it must name nothing
+    /// else, not even where that would not be looked at.
+    ///
+    /// # Errors
+    /// The first fault.
+    pub fn check(&self, example: &Value) -> Result<(), PromptFault> {
+        let environment = environment().map_err(|error| fault(&error))?;
+        let template = environment.template_from_str(&self.text).map_err(|error| fault(&error))?;
+        let known =
+            |name: &String| example.get(name).is_some() || environment.globals().any(|(known, _)| known == name);
+        let unknown = template.undeclared_variables(false).into_iter().filter(|name| !known(name)).min();
+        if let Some(name) = unknown {
+            let word = |c: char| c.is_alphanumeric() || c == '_';
+            let line = self.text.lines().position(|line| line.split(|c| !word(c)).any(|found| found == name));
+            let message = format!("the template uses `{name}`, which it is not given");
+            return Err(PromptFault { line: line.map(|line| line as u64 + 1), message });
+        }
+        self.fill(example).map(drop)
     }
+}
+
+fn environment() -> Result<Environment<'static>, Error> {
+    let mut environment = Environment::new();
+    environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    Ok(environment)
+}
+
+fn fault(error: &Error) -> PromptFault {
+    let message = error.detail().map_or_else(|| error.kind().to_string(), str::to_string);
+    PromptFault { line: error.line().map(|line| line as u64), message }
 }
 
 #[cfg(test)]
@@ -64,8 +100,14 @@ mod tests {
 
     #[test]
     fn faults_tell_the_line() {
-        let fault = |text: &str| Prompt::new(text).fill(&json!({"query": "q"})).unwrap_err();
-        assert!(fault("a\n{{ question }}").starts_with("line 2: undefined"), "{}", fault("a\n{{ question }}"));
-        assert!(fault("{% for %}").starts_with("line 1: "), "{}", fault("{% for %}"));
+        let fault = |text: &str| Prompt::new(text).check(&json!({"query": "q", "more": []})).unwrap_err();
+        let unknown =
+            PromptFault { line: Some(2), message: "the template uses `question`, which it is not given".into() };
+        assert_eq!(fault("a\n{{ question }}"), unknown);
+        // Also where this example does not lead to it.
+        assert_eq!(fault("{{ query }}\n{% for x in more %}{{ x }} {{ question }}{% endfor %}"), unknown);
+        assert_eq!(fault("{{ query.id }}").line, Some(1));
+        assert_eq!(fault("{% for %}").line, Some(1));
+        assert_eq!(fault(" \n").to_string(), "the template comes out empty");
     }
 }

@@ -36,7 +36,7 @@ pub enum SearchMode {
 }
 
 impl SearchMode {
-    /// The mode's name in evaluation files, metadata and trace events.
+    /// Its name in traces and errors.
     pub fn name(&self) -> &'static str {
         match self {
             SearchMode::FullText(_) => "full_text_search",

@@ -69,10 +69,10 @@ impl PromptedModel {
         let mut known: HashMap<Digest, usize> = HashMap::new();
         let mut request_of: Vec<Result<usize, RowError>> = Vec::new();
         for (index, question) in questions.iter().enumerate() {
-            let filled = self
-                .prompt
-                .fill(&question.view)
-                .map_err(|why| RowError::new(RowErrorKind::Refused, format!("the prompt cannot be filled: {why}")));
+            let filled = self.prompt.fill(&question.view).map_err(|fault| {
+                let line = fault.line.map(|line| format!(" in line {line}")).unwrap_or_default();
+                RowError::new(RowErrorKind::Refused, format!("the prompt cannot be filled{line}: {fault}"))
+            });
             request_of.push(filled.map(|text| {
                 let schema = Some(question.schema.clone());
                 let request = ChatRequest { schema, ..ChatRequest::new(None, &text, self.max_tokens) };

@@ -98,7 +98,10 @@ impl RerankSearch {
         v.begin_record(name, "rerank");
         v.uint("rerank_version", RERANK_VERSION);
         self.base.walk("base_mode", kb, v);
-        v.uint("candidates", u64::from(self.candidates.unwrap_or(0)));
+        // Absent where it follows from top_k.
+        if let Some(candidates) = self.candidates {
+            v.uint("candidates", u64::from(candidates));
+        }
         match &self.by {
             RerankBy::Endpoint(reranker) => reranker.walk(v),
             RerankBy::Llm { model, passage_chars } => {
