@@ -21,8 +21,10 @@ use super::mode::Modes;
 use super::models::{self, MODEL, Models};
 use super::name::NAME;
 use super::node::Value;
+use super::prompt::PromptFiles;
 use super::queries::{self, QUERY, QuerySpec, RecipeNames};
 use super::recipe::{self, NAMED_RECIPE, RECIPE, Recipe, RecipeKind};
+use super::rerankers::{self, RERANKER};
 use super::shape::{Field, Need, Record, Shape, TEXT, Together};
 use super::statistics::{self, STATISTICS};
 use super::tree::read_tree;
@@ -47,6 +49,12 @@ pub(super) static EVALUATION: Record = Record {
             name: "models",
             doc: "The chat models that recipes, queries and answers name.",
             shape: Shape::List { of: &Shape::Record(&MODEL), least: 0 },
+            need: Need::Default("[]"),
+        },
+        Field {
+            name: "rerankers",
+            doc: "The cross-encoders that queries name.",
+            shape: Shape::List { of: &Shape::Record(&RERANKER), least: 0 },
             need: Need::Default("[]"),
         },
         Field {
@@ -234,9 +242,14 @@ fn convert(
         }
     }
     let names = RecipeNames { recipes: &recipes, incomplete };
+    let rerankers = rerankers::convert(&view.get("rerankers"), environment, faults);
+    let prompts = PromptFiles::new(base);
     let queries = match view.get("queries") {
         absent if !absent.is_given() && !view.is_faulty("queries") => queries::default(),
-        given => queries::convert(&given, &names, &Modes { models: &models, environment }, faults),
+        given => {
+            let modes = Modes { models: &models, rerankers: &rerankers, prompts: &prompts };
+            queries::convert(&given, &names, &modes, faults)
+        }
     };
     for (recipe, place) in recipes.iter().zip(&places) {
         if !queries.incomplete && !queries.list.iter().any(|query| query.asks(&recipe.name)) {
@@ -258,6 +271,7 @@ fn convert(
     };
     let gates = gates::convert(&view.get("gates"), &known, check_evaluator, faults);
     let mut files = vec![path.to_path_buf()];
+    files.extend(prompts.into_read());
     let known = answer::Known { base, models: &models, recipes: &recipes };
     let answer = answer::convert(&view.get("answer"), &known, &mut files, faults);
     let output = match view.get("output").text() {

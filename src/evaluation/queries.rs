@@ -245,6 +245,8 @@ mod tests {
     use ragstage_stages::query::system::Mapping;
 
     use super::super::models::Models;
+    use super::super::prompt::PromptFiles;
+    use super::super::rerankers::Rerankers;
     use super::super::system::SystemConfig;
     use super::super::view::tests::checked;
     use super::*;
@@ -274,7 +276,8 @@ mod tests {
         const LIST: Shape = Shape::List { of: &Shape::Record(&QUERY), least: 1 };
         let names = RecipeNames { recipes: &recipes, incomplete: false };
         let models = Models { list: Vec::new(), incomplete: false };
-        let modes = Modes { models: &models, environment: &|_| None };
+        let prompts = PromptFiles::new("".as_ref());
+        let modes = Modes { models: &models, rerankers: &Rerankers::default(), prompts: &prompts };
         checked(text, &LIST, |view, faults| convert(view, &names, &modes, faults).list)
     }
 

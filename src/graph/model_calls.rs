@@ -57,7 +57,7 @@ fn mode_calls(mode: &SearchMode, pools: &mut BTreeSet<Pool>) {
             if matches!(mode.by, RerankBy::Endpoint(_)) {
                 pools.insert(Pool::Rerank);
             }
-            matches!(mode.by, RerankBy::Llm(_))
+            matches!(mode.by, RerankBy::Llm { .. })
         }
         SearchMode::Rewrite(mode) => {
             mode_calls(&mode.base, pools);
@@ -65,7 +65,7 @@ fn mode_calls(mode: &SearchMode, pools: &mut BTreeSet<Pool>) {
         }
         SearchMode::Multihop(mode) => {
             mode_calls(&mode.base, pools);
-            matches!(mode.planner, Planner::Llm(_))
+            matches!(mode.planner, Planner::Llm { .. })
         }
         SearchMode::FullText(_) | SearchMode::Vector(_) | SearchMode::Graph(_) => mode.calls_models(),
     };

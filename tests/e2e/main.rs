@@ -21,6 +21,7 @@ mod provider;
 mod quiz;
 mod rescore;
 mod running;
+mod search_modes;
 mod sharing;
 mod small;
 mod space;

@@ -95,12 +95,15 @@ pub(super) fn convert(view: &View<'_>, _: &Modes<'_>, faults: &mut Faults) -> Op
 #[cfg(test)]
 mod tests {
     use super::super::super::models::Models;
+    use super::super::super::prompt::PromptFiles;
+    use super::super::super::rerankers::Rerankers;
     use super::super::super::view::tests::{checked, spelled_out};
     use super::*;
 
     fn read(text: &str) -> Result<SearchMode, Vec<String>> {
         let models = Models { list: Vec::new(), incomplete: false };
-        let modes = Modes { models: &models, environment: &|_| None };
+        let prompts = PromptFiles::new("".as_ref());
+        let modes = Modes { models: &models, rerankers: &Rerankers::default(), prompts: &prompts };
         let mode = checked(text, &Shape::Record(&OPTIONS), |view, faults| convert(view, &modes, faults));
         mode.map(|mode| mode.expect("a mode without fault"))
     }

@@ -5,16 +5,23 @@ use ragstage_stages::query::search::SearchMode;
 use super::super::check::check;
 use super::super::diagnostic::Faults;
 use super::super::models::Models;
+use super::super::node::{Node, Value};
+use super::super::prompt::PromptFiles;
+use super::super::rerankers::Rerankers;
 use super::super::shape::{Record, Shape};
 use super::super::view::View;
-use super::{full_text_search, graph_search, hybrid_search, vector_search};
+use super::{
+    full_text_search, graph_search, hybrid_search, multihop_search, rerank_search, rewrite_search, vector_search,
+};
 
 /// What modes are made of beside their options.
 pub(in super::super) struct Modes<'a> {
     /// The chat models that options may name.
     pub models: &'a Models,
-    /// Looks up environment variables for endpoints.
-    pub environment: &'a dyn Fn(&str) -> Option<String>,
+    /// The rerankers that options may name.
+    pub rerankers: &'a Rerankers,
+    /// Reads prompts that options name.
+    pub prompts: &'a PromptFiles<'a>,
 }
 
 /// Makes a mode of its checked options.
@@ -22,7 +29,7 @@ type Convert = fn(&View<'_>, &Modes<'_>, &mut Faults) -> Option<SearchMode>;
 
 /// A mode by its names.
 struct Entry {
-    /// Its own name, then Heta's where it is another.
+    /// Its own name, then Heta's where it is another and its defaults are the same.
     names: &'static [&'static str],
     options: &'static Record,
     convert: Convert,
@@ -37,6 +44,16 @@ static MODES: &[Entry] = &[
         names: &["graph_search", "heta_graph_search"],
         options: &graph_search::OPTIONS,
         convert: graph_search::convert,
+    },
+    Entry { names: &["rerank_search"], options: &rerank_search::OPTIONS, convert: rerank_search::convert },
+    Entry { names: &["heta_rerank_search"], options: &rerank_search::OPTIONS, convert: rerank_search::convert_heta },
+    Entry { names: &["rewrite_search"], options: &rewrite_search::OPTIONS, convert: rewrite_search::convert },
+    Entry { names: &["heta_rewrite_search"], options: &rewrite_search::OPTIONS, convert: rewrite_search::convert_heta },
+    Entry { names: &["multihop_search"], options: &multihop_search::OPTIONS, convert: multihop_search::convert },
+    Entry {
+        names: &["heta_multihop_search"],
+        options: &multihop_search::OPTIONS,
+        convert: multihop_search::convert_heta,
     },
 ];
 
@@ -56,15 +73,12 @@ impl Modes<'_> {
     pub(in super::super) fn convert(&self, name: &str, options: &View<'_>, faults: &mut Faults) -> Option<SearchMode> {
         let entry = MODES.iter().find(|entry| entry.names.contains(&name))?;
         // The options are free as far as the file's own shape goes: they are checked here, on a copy, once the mode is known.
-        match options.copied() {
-            Some(mut node) => {
-                let before = faults.len();
-                check(&mut node, &Shape::Record(entry.options), &options.path, faults);
-                let view = View::of(&node, &options.path);
-                let mode = (entry.convert)(&view, self, faults);
-                mode.filter(|_| faults.len() == before)
-            }
-            None => (entry.convert)(options, self, faults),
-        }
+        // Absent ones are checked as well, for some modes need some.
+        let mut node = options.copied().unwrap_or(Node { start: options.start(), value: Value::Map(Vec::new()) });
+        let before = faults.len();
+        check(&mut node, &Shape::Record(entry.options), &options.path, faults);
+        let view = View::of(&node, &options.path);
+        let mode = (entry.convert)(&view, self, faults);
+        mode.filter(|_| faults.len() == before)
     }
 }

@@ -18,6 +18,7 @@ pub(crate) mod json_reply;
 mod local_embedder;
 mod model_folder;
 mod price;
+mod prompt;
 mod rerank_reply;
 mod reranker;
 pub(crate) mod secrets;
@@ -40,6 +41,7 @@ pub use json_client::JsonClient;
 pub use local_embedder::{HAS_BERT, LocalEmbedder, open as open_local_embedder};
 pub use model_folder::{ModelFile, model_digest};
 pub use price::Price;
+pub use prompt::{Prompt, PromptFault};
 pub use reranker::{Ranking, RerankApi, RerankRequest, Reranker, rerank};
 pub use sentence_transformer_files::{
     LENGTH_FILE, ModelFileFault, POOLING_FILE, SENTENCE_TRANSFORMER_FILES, SentenceTransformerDefaults,

@@ -1,0 +1,113 @@
+//! Prompts: templates that are filled with what a case is about.
+
+use std::sync::Arc;
+
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::Serde;
+use minijinja::{Environment, Error, UndefinedBehavior};
+use ragstage_cache::Digest;
+use serde_json::Value;
+
+/// What is wrong with a prompt.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct PromptFault {
+    /// The template's line, from 1, where it is known.
+    pub line: Option<u64>,
+    /// What is wrong, as a lower-case fragment.
+    pub message: String,
+}
+
+/// A template in minijinja's language (that of Jinja2). A name that it is not given is an error and not an empty text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prompt {
+    text: Arc<str>,
+    digest: Digest,
+}
+
+impl Prompt {
+    /// The prompt whose template is `text`.
+    pub fn new(text: &str) -> Self {
+        Prompt { text: text.into(), digest: Digest::of(text.as_bytes()) }
+    }
+
+    /// Digest of the template: what of a prompt is in keys.
+    pub fn digest(&self) -> &Digest {
+        &self.digest
+    }
+
+    /// The template filled with the names in `view`, a JSON object; blank lines at its ends are cut.
+    ///
+    /// # Errors
+    /// When the template is malformed, uses what it is not given, or comes out empty.
+    pub fn fill(&self, view: &Value) -> Result<String, PromptFault> {
+        let filled = environment().and_then(|environment| environment.render_str(&self.text, Serde(view)));
+        let text = filled.map_err(|error| fault(&error))?.trim().to_string();
+        if text.is_empty() {
+            return Err(PromptFault { line: None, message: "the template comes out empty".to_string() });
+        }
+        Ok(text)
+    }
+
+    /// Whether the template can be filled with what `example` is an example of: as [`Prompt::fill`], and it must name nothing
+    /// else, not even where that would not be looked at.
+    ///
+    /// # Errors
+    /// The first fault.
+    pub fn check(&self, example: &Value) -> Result<(), PromptFault> {
+        let environment = environment().map_err(|error| fault(&error))?;
+        let template = environment.template_from_str(&self.text).map_err(|error| fault(&error))?;
+        let known =
+            |name: &String| example.get(name).is_some() || environment.globals().any(|(known, _)| known == name);
+        let unknown = template.undeclared_variables(false).into_iter().filter(|name| !known(name)).min();
+        if let Some(name) = unknown {
+            let word = |c: char| c.is_alphanumeric() || c == '_';
+            let line = self.text.lines().position(|line| line.split(|c| !word(c)).any(|found| found == name));
+            let message = format!("the template uses `{name}`, which it is not given");
+            return Err(PromptFault { line: line.map(|line| line as u64 + 1), message });
+        }
+        self.fill(example).map(drop)
+    }
+}
+
+fn environment() -> Result<Environment<'static>, Error> {
+    let mut environment = Environment::new();
+    environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    Ok(environment)
+}
+
+fn fault(error: &Error) -> PromptFault {
+    let message = error.detail().map_or_else(|| error.kind().to_string(), str::to_string);
+    PromptFault { line: error.line().map(|line| line as u64), message }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn names_are_filled_in_and_nothing_is_escaped() {
+        let prompt =
+            Prompt::new("\nQ: {{ query }}\n{% for p in passages %}\n[{{ p.number }}] {{ p.text }}\n{% endfor %}\n");
+        let view =
+            json!({"query": "a < b?", "passages": [{"number": 1, "text": "{{ x }}"}, {"number": 2, "text": "y"}]});
+        assert_eq!(prompt.fill(&view).unwrap(), "Q: a < b?\n[1] {{ x }}\n[2] y");
+        assert_ne!(prompt.digest(), Prompt::new("Q: {{ query }}").digest());
+    }
+
+    #[test]
+    fn faults_tell_the_line() {
+        let fault = |text: &str| Prompt::new(text).check(&json!({"query": "q", "more": []})).unwrap_err();
+        let unknown =
+            PromptFault { line: Some(2), message: "the template uses `question`, which it is not given".into() };
+        assert_eq!(fault("a\n{{ question }}"), unknown);
+        // Also where this example does not lead to it.
+        assert_eq!(fault("{{ query }}\n{% for x in more %}{{ x }} {{ question }}{% endfor %}"), unknown);
+        assert_eq!(fault("{{ query.id }}").line, Some(1));
+        assert_eq!(fault("{% for %}").line, Some(1));
+        assert_eq!(fault(" \n").to_string(), "the template comes out empty");
+    }
+}
