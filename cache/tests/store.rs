@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use proptest::prelude::*;
-use ragstage_cache::action::{ACTION_FORMAT, ActionRecord, OutputRecord};
+use ragstage_cache::action::{ACTION_FORMAT, ActionRecord, ActionSpend, OutputRecord};
 use ragstage_cache::key::{key_of, walk_json};
 use ragstage_cache::{Digest, KeyVisitor, Manifest, Store, StoreErrorKind, Walk};
 
@@ -50,7 +50,7 @@ fn record(store: &Store, name: &str) -> (Digest, Digest) {
         outputs: vec![output],
         rejected: 0,
         slots: Vec::new(),
-        spend: None,
+        spend: Some(ActionSpend { tokens: 41, nano_usd: 123 }),
         elapsed_ms: 0.1 + 0.2,
         created_unix_ms: 1_700_000_000_000,
     };

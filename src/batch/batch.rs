@@ -11,7 +11,7 @@ use super::limits::{budget_usd, jobs, strictest};
 use super::outcome::{BatchOutcome, ClosedPool};
 use super::recorder::EventRecorder;
 use super::settings::Settings;
-use crate::evaluation::Evaluation;
+use crate::evaluation::{Evaluation, Limits};
 use crate::exec::{
     ActionSource, Claims, DecodedArtifacts, Dispatcher, Event, EventSink, Interrupt, Ledger, Permits, Pools, Previous,
     Rules, RunError, Shared, Sources, State,
@@ -68,11 +68,12 @@ impl Batch {
             .build()
             .map_err(|error| RunError::Internal(format!("cannot start {jobs} threads: {error}")))?;
         let sources = Arc::new(Sources::new(store.clone()));
-        let ledger = Arc::new(Ledger::new(budget_usd(&evaluations)));
+        let limits: Vec<&Limits> = evaluations.iter().map(|evaluation| &evaluation.limits).collect();
+        let ledger = Arc::new(Ledger::new(budget_usd(&limits)));
         let shared = Arc::new(Shared {
             store: store.clone(),
             sources: sources.clone(),
-            pools: Pools::new(&|pool| strictest(&evaluations, pool), &interrupt, &ledger),
+            pools: Pools::new(&|pool| strictest(&limits, pool), &interrupt, &ledger),
             ledger,
             events,
             interrupt,

@@ -200,17 +200,18 @@ fn explain_code(code: u8, outcome: &BatchOutcome) {
                  command tries them again."
             );
         }
-        exit::PROVIDER => {
-            // An error of its own has said what to do.
-            if outcome.errors.is_empty() {
-                for closed in outcome.closed_pools.iter().filter(|closed| closed.unusable) {
-                    tell!("error: {} could not be used: {}", whose(closed.pool), closed.why.error);
-                    tell!(
-                        "  hint: is it running, and does the evaluation file name the right {} and the right credentials? The \
-                         same command asks what is missing.",
-                        if closed.pool == Pool::Queries { "address or command" } else { "`base_url`, the right model" }
-                    );
-                }
+        // An error of its own has said what to do.
+        exit::PROVIDER if outcome.errors.is_empty() => {
+            for closed in outcome.closed_pools.iter().filter(|closed| closed.unusable) {
+                let right = match closed.pool {
+                    Pool::Queries => "address or command",
+                    _ => "`base_url`, the right model",
+                };
+                tell!("error: {} could not be used: {}", whose(closed.pool), closed.why.error);
+                tell!(
+                    "  hint: is it running, and does the evaluation file name the right {right} and the right \
+                     credentials? The same command asks what is missing."
+                );
             }
         }
         _ => {}

@@ -57,7 +57,7 @@ pub struct NodeRun {
     pub executed: bool,
     /// The row slots it uses.
     pub slots: Vec<Digest>,
-    /// Whether what it saves is counted.
+    /// Whether what it saves or spends is counted, however often it is looked at again.
     saved: bool,
     waiting: usize,
     repairs: HashMap<Digest, u32>,
@@ -447,6 +447,7 @@ impl<'a> Dispatcher<'a> {
             self.changed.push(id);
         }
         self.runs[id.0].executed |= !ran.shared;
+        self.runs[id.0].saved = true;
         self.finish(id, ran.outputs, ran.complete, ran.failed_here, ran.rejected);
     }
 

@@ -4,6 +4,7 @@ mod actions;
 mod calls;
 mod claims;
 mod context;
+mod cpu_rows;
 mod decoded;
 mod dispatcher;
 mod event;

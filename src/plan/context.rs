@@ -141,3 +141,78 @@ impl PlanContext<'_> {
         Ok(missing)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use ragstage_cache::rows::Durability;
+    use ragstage_cache::{KeyVisitor, Manifest, Walk};
+    use ragstage_stages::contract::{Cost, Row, RowItem};
+
+    use super::*;
+    use crate::batch::{Batch, Settings};
+    use crate::exec::{Fanout, Interrupt};
+
+    struct Slot(&'static str);
+
+    impl Walk for Slot {
+        fn walk(&self, v: &mut dyn KeyVisitor) {
+            v.begin_record("", self.0);
+            v.end();
+        }
+    }
+
+    /// Item `i` may cost `i + 1`.
+    struct Rising;
+
+    impl Cost for Rising {
+        fn estimate(&self, item: usize) -> Spend {
+            Spend { tokens: 10 * (item as u64 + 1), nano_usd: item as u64 + 1 }
+        }
+
+        fn of(&self, _: &Row) -> Spend {
+            Spend::default()
+        }
+    }
+
+    #[test]
+    fn the_missing_rows_are_calls_of_a_size_and_a_cost() {
+        let folder = tempfile::tempdir().unwrap();
+        let events = Arc::new(Fanout::default());
+        let batch = Batch::open(Vec::new(), Settings::default(), folder.path(), events, Interrupt::default()).unwrap();
+        let slot = batch.shared.store.rows().slot(&key_of(&Slot("texts")), &|| Manifest::of(&Slot("texts"))).unwrap();
+        let labels = ["a", "b", "a", "c", "d", "e"];
+        let items = labels.map(|label| RowItem { key: Digest::of(label.as_bytes()), label });
+        slot.append(items[1].key, Row { value: vec![1], observation: vec![] }, Durability::Free).unwrap();
+        let pools = BTreeSet::from([Pool::Embeddings]);
+        let planner = batch.planner();
+
+        let context = PlanContext::new(&planner, Step::Embed, &pools, None);
+        let texts = || RowBatch { slot: &Slot("texts"), pool: Pool::Embeddings, items: &items, cost: &Rising };
+        assert!(context.rows_in_groups(texts(), 3, &|_, _| unreachable!("nothing is computed")).is_err());
+        // `a`, `c`, `d` and `e`, the items 0, 3, 4 and 5, in groups of three.
+        let calls = |at_least| CallsToCome {
+            pool: Pool::Embeddings,
+            calls: 2,
+            at_least,
+            spend: Some(Spend { tokens: 160, nano_usd: 16 }),
+        };
+        assert_eq!(context.calls.into_inner().unwrap(), [calls(false)]);
+        let rows = context.rows.into_inner().unwrap();
+        assert_eq!(rows, Some(RowsToCome { total: 6, missing: 4, calls: true }));
+
+        // Cases that ask for texts: how often they ask is known only when they have asked once.
+        let context = PlanContext::new(&planner, Step::Retrieve, &pools, None);
+        let cases = RowBatch { slot: &Slot("cases"), pool: Pool::Cpu, items: &items[..2], cost: &Rising };
+        let planned = context.rows_together(cases, &|missing| {
+            assert_eq!(missing, [0, 1]);
+            context.rows_in_groups(texts(), 3, &|_, _| unreachable!("nothing is computed"))?;
+            unreachable!("a plan knows no replies")
+        });
+        assert!(planned.is_err());
+        assert_eq!(context.calls.into_inner().unwrap(), [calls(true)]);
+        let rows = context.rows.into_inner().unwrap();
+        assert_eq!(rows, Some(RowsToCome { total: 2, missing: 2, calls: false }));
+    }
+}

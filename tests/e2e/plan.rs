@@ -88,6 +88,24 @@ fn calls_to_a_system_are_counted_before_they_are_made() {
 }
 
 #[test]
+fn calls_to_models_are_told_by_pool_before_anything_is_there() {
+    let space = Space::new();
+    small::write(&space);
+    let embed = "    chunk: {size: 12}\n    embed: {provider: openai, model: m, base_url: \"http://127.0.0.1:1/v1\"}\n";
+    space.edit("evaluation.yaml", "    chunk: {size: 12}\n", embed);
+    space.edit("evaluation.yaml", "{mode: full_text_search, name: bm25, top_k: 3}", "{mode: vector_search, top_k: 3}");
+    let plan = space.ragstage("plan").expect(0);
+    // The chunks are embedded, then the queries, each in one request or more.
+    let expected =
+        "Calls to come: at least 2 of embedding endpoints; tokens and cost: not known before what they depend on";
+    assert!(plan.stdout.contains(expected), "{}", plan.stdout);
+    let json = space.ragstage("plan --format json").expect(0).json();
+    let pools = serde_json::json!([{"pool": "embeddings", "calls": 2, "at_least": true, "spend": null}]);
+    assert_eq!((&json["totals"]["pools"], &json["totals"]["calls"]), (&pools, &2.into()));
+    assert_eq!((&json["tokens"], &json["cost_usd"]), (&Value::Null, &Value::Null));
+}
+
+#[test]
 fn check_fails_while_something_would_run() {
     let space = Space::new();
     small::write(&space);

@@ -190,10 +190,15 @@ impl Ran {
         self.of("action_finished").into_iter().map(|event| text(event, "label")).collect()
     }
 
+    /// The events of rows that were computed, without those for the sake of other rows of the same action.
+    fn own_rows(&self) -> Vec<&Value> {
+        self.of("row_done").into_iter().filter(|event| event["nested"] != true).collect()
+    }
+
     /// The rows that were computed, as `step item`, sorted.
     pub fn rows(&self) -> Vec<String> {
         let mut rows: Vec<String> = self
-            .of("row_done")
+            .own_rows()
             .into_iter()
             .map(|event| format!("{} {}", text(event, "step"), text(event, "item")))
             .collect();
@@ -221,7 +226,7 @@ impl Ran {
 
     /// How many rows were computed, by step.
     pub fn row_counts(&self) -> BTreeMap<String, usize> {
-        count(self.of("row_done").into_iter().map(|event| text(event, "step")))
+        count(self.own_rows().into_iter().map(|event| text(event, "step")))
     }
 }
 
