@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn words_in_common_make_near() {
-        assert!(cosine("The lighthouse keeper", "who keeps the lighthouses?") > 0.3);
+        assert!(cosine("The lighthouse keeper", "who keeps the lighthouses?") > 0.25);
         assert!(cosine("红色狐狸", "狐狸在森林里") > 0.2);
         assert!(cosine("The lighthouse keeper", "Herring is sold by the barrel").abs() < 0.15);
     }
