@@ -178,3 +178,54 @@ pub(super) fn convert(
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::view::tests::checked;
+    use super::*;
+
+    fn read(text: &str) -> Result<Option<EmbedConfig>, Vec<String>> {
+        let environment = |name: &str| (name == "HOME").then(|| "/home/me".to_string());
+        checked(text, &Shape::Tagged(&EMBED), |view, faults| convert(view, Path::new("base"), &environment, faults))
+    }
+
+    fn named(model: &str) -> ModelPlace {
+        let folder = Path::new("/home/me/.local/share/ragstage/models").join(model);
+        ModelPlace { model: model.to_string(), folder, is_name: true }
+    }
+
+    #[test]
+    fn embedders_in_process() {
+        assert_eq!(
+            read("{provider: hashing}").unwrap(),
+            Some(EmbedConfig::Hashing(HashingEmbedder { dimensions: 1024 }))
+        );
+        assert_eq!(
+            read("{provider: static, model: potion-8m}").unwrap(),
+            Some(EmbedConfig::Static(named("potion-8m")))
+        );
+        let faults = read("{provider: static, dimensions: 3}").unwrap_err();
+        assert!(faults.iter().any(|fault| fault.contains("`model`")), "{faults:?}");
+        assert!(faults.iter().any(|fault| fault.contains("`dimensions`")), "{faults:?}");
+    }
+
+    #[test]
+    fn sentence_transformers_need_a_build_that_has_them() {
+        let text = "{provider: bert, model: e5, pooling: cls, max_tokens: 128, query_prefix: 'query: '}";
+        let found = read(text);
+        if HAS_BERT {
+            let config = BertConfig {
+                model: named("e5"),
+                pooling: Some(Pooling::Cls),
+                max_tokens: Some(128),
+                query_prefix: "query: ".to_string(),
+                passage_prefix: String::new(),
+            };
+            assert_eq!(found.unwrap(), Some(EmbedConfig::Bert(config)));
+        } else {
+            let faults = found.unwrap_err();
+            assert!(faults.len() == 1 && faults[0].starts_with("1:12 provider: "), "{faults:?}");
+            assert!(faults[0].contains("--features bert"), "{faults:?}");
+        }
+    }
+}

@@ -4,6 +4,7 @@
 //! Whatever vectors are there are walked. What is absent, and what is there for a measure, an evaluator or an adapter that
 //! ours lacks, is said on standard error whether or not the test harness captures the output of tests.
 
+mod embedders;
 mod golden;
 mod heta_adapters;
 mod heta_evaluators;

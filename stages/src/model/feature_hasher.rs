@@ -129,14 +129,14 @@ mod tests {
         // Twice the same word is the same direction; beside another word it counts one and a half times.
         assert_eq!(hasher(256).vector("fox fox"), hasher(256).vector("Fox"));
         let mixed = hasher(65_536).vector("fox fox den");
-        let component = |word: &str| (u128::from(hash(0, word.chars())) * 65_536 >> 64) as usize;
+        let component = |word: &str| ((u128::from(hash(0, word.chars())) * 65_536) >> 64) as usize;
         let ratio = mixed[component("fox")].abs() / mixed[component("den")].abs();
         assert!((ratio - 1.5).abs() < 1e-6, "{ratio}");
     }
 
     #[test]
     fn words_in_common_make_near() {
-        assert!(cosine("The lighthouse keeper", "who keeps the lighthouses?") > 0.3);
+        assert!(cosine("The lighthouse keeper", "who keeps the lighthouses?") > 0.25);
         assert!(cosine("红色狐狸", "狐狸在森林里") > 0.2);
         assert!(cosine("The lighthouse keeper", "Herring is sold by the barrel").abs() < 0.15);
     }
@@ -147,7 +147,7 @@ mod tests {
         let hasher = hasher(64);
         let together = hasher.embed(&texts).expect("vectors");
         for (text, vector) in texts.iter().zip(&together) {
-            assert_eq!(hasher.embed(&[text]).expect("a vector"), [vector.clone()]);
+            assert_eq!(hasher.embed(&[text]).expect("a vector").remove(0), *vector);
             assert_eq!(vector.len(), 64);
         }
         assert!(together[1].iter().chain(&together[2]).all(|value| *value == 0.0));
