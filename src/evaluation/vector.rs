@@ -25,9 +25,18 @@ pub(super) static VECTOR: Record = Record {
             doc: "How the nearest are found.",
             shape: Shape::Choice(&[
                 Choice { word: "exact", doc: "every vector is compared" },
-                Choice { word: "hnsw", doc: "a graph of neighbours is followed; not exact" },
+                Choice {
+                    word: "hnsw",
+                    doc: "a graph of neighbours is followed where there are at least `min_rows` vectors; not exact",
+                },
             ]),
             need: Need::Default("\"exact\""),
+        },
+        Field {
+            name: "min_rows",
+            doc: "Vectors below which an `hnsw` index compares every vector all the same.",
+            shape: Shape::Int { min: 1, max: u32::MAX as u64 },
+            need: Need::Default("50000"),
         },
     ],
     together: &[],
@@ -39,5 +48,6 @@ pub(super) fn convert(view: &View<'_>) -> VectorOptions {
     VectorOptions {
         metric: view.get("metric").choice().unwrap_or(default.metric),
         index: view.get("index").choice().unwrap_or(default.index),
+        min_rows: view.get("min_rows").int().unwrap_or(default.min_rows),
     }
 }
