@@ -2,6 +2,7 @@
 """What other programs take for the work that `cargo bench --bench speed` times, printed as the same table.
 
 Each is measured only where it is installed: pip install bm25s PyStemmer tantivy ranx pytrec_eval-terrier numba
+faiss-cpu numpy
 SciFact is read from $RAGSTAGE_DATA/beir/scifact, the 100,000 made-up documents from target/tmp, where
 `cargo bench --bench speed -- full_text` leaves them. Always exits with 0.
 """
@@ -159,14 +160,48 @@ def rescore():
         row("nDCG@10 of 10,000 cases x 10 hits, ranx", timed(evaluate)[1], "ms")
 
 
+def vectors(numpy):
+    """The nearest 10 of 100,000 vectors of 384 numbers by cosine: 200 queries at once, and one at a time."""
+    draw = numpy.random.default_rng(1)
+    rows = draw.random((100_000, 384), dtype=numpy.float32) - 0.5
+    queries = draw.random((200, 384), dtype=numpy.float32) - 0.5
+    rows /= numpy.linalg.norm(rows, axis=1, keepdims=True)
+    queries /= numpy.linalg.norm(queries, axis=1, keepdims=True)
+    singles = [queries[i : i + 1] for i in range(len(queries))]
+
+    def rate(search):
+        search(queries)
+        _, batched = timed(lambda: search(queries))
+        _, alone = timed(lambda: [search(query) for query in singles], 3)
+        return (len(queries) * 1e3 / batched, len(queries) * 1e3 / alone)
+
+    def by_numpy(queries):
+        scores = queries @ rows.T
+        best = numpy.argpartition(-scores, 10, axis=1)[:, :10]
+        return numpy.take_along_axis(best, numpy.argsort(-numpy.take_along_axis(scores, best, 1), 1), 1)
+
+    peers = {"numpy": by_numpy}
+    if (faiss := optional("faiss")) is not None:
+        index = faiss.IndexFlatIP(384)
+        index.add(rows)
+        peers["faiss flat"] = lambda queries: index.search(queries, 10)
+    for name, search in peers.items():
+        batched, alone = rate(search)
+        row(f"exact top 10 of 100,000 x 384, {name}: 200 queries at once, all cores", batched, "queries/s")
+        row(f"exact top 10 of 100,000 x 384, {name}: one query at a time, all cores", alone, "queries/s")
+
+
 def main():
     bm25s, stemmer, tantivy = optional("bm25s"), optional("Stemmer"), optional("tantivy")
-    if not any([bm25s and stemmer, tantivy, optional("pytrec_eval"), optional("ranx")]):
-        print("no peers are installed: pip install bm25s PyStemmer tantivy ranx pytrec_eval-terrier")
+    numpy = optional("numpy")
+    if not any([bm25s and stemmer, tantivy, numpy, optional("pytrec_eval"), optional("ranx")]):
+        print("no peers are installed: pip install bm25s PyStemmer tantivy ranx pytrec_eval-terrier faiss-cpu numpy")
         return
     print("| peer | measured |\n|---|---:|")
     full_text(bm25s, stemmer, tantivy)
     rescore()
+    if numpy is not None:
+        vectors(numpy)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ mod rescore;
 mod rows;
 mod space;
 mod units;
+mod vectors;
 mod warm;
 
 use figure::Figure;
@@ -17,13 +18,14 @@ use figure::Figure;
 /// A group of figures: its name, and what measures it.
 type Group = (&'static str, fn() -> Vec<Figure>);
 
-const GROUPS: [Group; 6] = [
+const GROUPS: [Group; 7] = [
     ("warm", warm::figures),
     ("rows", rows::figures),
     ("units", units::figures),
     ("provider", provider::figures),
     ("rescore", rescore::figures),
     ("full_text", full_text::figures),
+    ("vectors", vectors::figures),
 ];
 
 fn main() {

@@ -45,15 +45,36 @@ impl Cas {
             _ => StoreError::io("read blob", &path, error),
         })?;
         if Digest::of(&bytes) != *digest {
-            self.layout.quarantine(&path, format!("content is not {}", digest.short()));
-            return Err(lost(&path, StoreErrorKind::Corrupt { expected: *digest }));
+            return Err(self.corrupt(&path, digest));
         }
         Ok(bytes)
+    }
+
+    /// The file of a blob, its bytes verified against its digest without keeping them.
+    ///
+    /// # Errors
+    /// As [`Cas::get`].
+    pub fn file(&self, digest: &Digest) -> Result<PathBuf, StoreError> {
+        let path = self.path(digest);
+        let mut hasher = blake3::Hasher::new();
+        hasher.update_mmap(&path).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => lost(&path, StoreErrorKind::Missing { expected: *digest }),
+            _ => StoreError::io("read blob", &path, error),
+        })?;
+        if Digest(*hasher.finalize().as_bytes()) != *digest {
+            return Err(self.corrupt(&path, digest));
+        }
+        Ok(path)
     }
 
     /// Whether a blob of that digest and size (in bytes) is there. One `stat`: the content is verified when it is read.
     pub fn has(&self, digest: &Digest, bytes: u64) -> bool {
         fs::metadata(self.path(digest)).is_ok_and(|found| found.is_file() && found.len() == bytes)
+    }
+
+    fn corrupt(&self, path: &Path, digest: &Digest) -> StoreError {
+        self.layout.quarantine(path, format!("content is not {}", digest.short()));
+        lost(path, StoreErrorKind::Corrupt { expected: *digest })
     }
 
     /// Where the blob is, or would be.

@@ -142,6 +142,20 @@ fn a_flipped_byte_is_found_and_the_blob_put_aside() {
 }
 
 #[test]
+fn the_file_of_a_blob_is_verified_too() {
+    let (_root, store) = store();
+    let digest = store.cas().put(b"harbour").expect("put");
+    let path = store.cas().file(&digest).expect("file");
+    assert_eq!((path.clone(), fs::read(&path).expect("read")), (store.cas().path(&digest), b"harbour".to_vec()));
+    flip_byte(&path);
+    let error = store.cas().file(&digest).expect_err("corrupt");
+    assert!(matches!(error.kind, StoreErrorKind::Corrupt { expected } if expected == digest));
+    assert_eq!(files_below(&store.root().join("quarantine")), 1);
+    let error = store.cas().file(&digest).expect_err("gone");
+    assert!(matches!(error.kind, StoreErrorKind::Missing { .. }));
+}
+
+#[test]
 fn actions_are_listed_explained_and_forgotten() {
     let (_root, store) = store();
     let (one, two) = (record(&store, "one").0, record(&store, "two").0);

@@ -25,14 +25,17 @@ pub(super) static VECTOR: Record = Record {
             doc: "How the nearest are found.",
             shape: Shape::Choice(&[
                 Choice { word: "exact", doc: "every vector is compared" },
-                Choice { word: "hnsw", doc: "a graph of neighbours is followed; not exact" },
+                Choice {
+                    word: "hnsw",
+                    doc: "a graph of neighbours is followed where there are at least `min_rows` vectors; not exact",
+                },
             ]),
             need: Need::Default("\"exact\""),
         },
         Field {
             name: "min_rows",
-            doc: "Vectors below which `hnsw` compares every vector all the same.",
-            shape: Shape::Int { min: 0, max: u32::MAX as u64 },
+            doc: "Vectors below which an `hnsw` index compares every vector all the same.",
+            shape: Shape::Int { min: 1, max: u32::MAX as u64 },
             need: Need::Default("50000"),
         },
     ],
@@ -46,33 +49,5 @@ pub(super) fn convert(view: &View<'_>) -> VectorOptions {
         metric: view.get("metric").choice().unwrap_or(default.metric),
         index: view.get("index").choice().unwrap_or(default.index),
         min_rows: view.get("min_rows").int().unwrap_or(default.min_rows),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use ragstage_stages::build::vector::{Metric, VectorIndexKind};
-
-    use super::super::view::tests::{checked, spelled_out};
-    use super::*;
-
-    fn read(text: &str) -> Result<VectorOptions, Vec<String>> {
-        checked(text, &Shape::Record(&VECTOR), |view, _| convert(view))
-    }
-
-    #[test]
-    fn defaults_spelled_out_mean_the_same() {
-        assert_eq!(read("{}").unwrap(), VectorOptions::default());
-        assert_eq!(read(&spelled_out(VECTOR.fields)).unwrap(), VectorOptions::default());
-    }
-
-    #[test]
-    fn every_option_is_read() {
-        let options = read("{metric: l2, index: hnsw, min_rows: 10}").unwrap();
-        assert_eq!(options, VectorOptions { metric: Metric::L2, index: VectorIndexKind::Hnsw, min_rows: 10 });
-        assert_eq!(
-            read("{metric: cosin}").unwrap_err(),
-            ["1:10 metric: expected one of `cosine`, `dot`, `l2`, found the text `cosin` [did you mean `cosine`?]"]
-        );
     }
 }

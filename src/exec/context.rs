@@ -235,8 +235,7 @@ impl Context for ActionContext<'_> {
     }
 
     fn blob_file(&self, digest: &Digest) -> Result<PathBuf, StageError> {
-        self.blob(digest)?;
-        Ok(self.shared.store.cas().path(digest))
+        self.shared.store.cas().file(digest).map_err(|error| self.error(StageErrorKind::Store(error)))
     }
 
     fn source(&self, digest: &Digest) -> Result<Option<Vec<u8>>, StageError> {

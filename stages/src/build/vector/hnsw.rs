@@ -220,7 +220,7 @@ mod tests {
     use super::*;
     use crate::build::vector::similarity::norm;
 
-    /// Points on a spiral, far from uniform.
+    /// Some vectors and their lengths.
     fn matrix(rows: usize, dimensions: usize) -> (Vec<f32>, Vec<f64>) {
         let number = |i: usize| ((i * 2_654_435_761 % 1_000_003) as f32 / 1_000_003.0) - 0.5;
         let matrix: Vec<f32> = (0..rows * dimensions).map(number).collect();
@@ -230,20 +230,20 @@ mod tests {
 
     #[test]
     fn the_graph_is_the_same_each_time_and_read_as_it_was_written() {
-        let (matrix, norms) = matrix(300, 8);
+        let (matrix, norms) = matrix(120, 8);
         let rows = Rows { metric: Metric::Cosine, dimensions: 8, matrix: &matrix, norms: &norms };
         let graph = Hnsw::build(rows).expect("graph");
         assert_eq!(Hnsw::build(rows).expect("graph"), graph);
         let mut bytes = b"RSTEST01\x01\0\0\0".to_vec();
         graph.write(&mut bytes);
         let mut reader = Reader::open("test", &bytes, b"RSTEST01", 1).expect("reader");
-        assert_eq!(Hnsw::read(&mut reader, 300).expect("read"), graph);
+        assert_eq!(Hnsw::read(&mut reader, 120).expect("read"), graph);
         reader.end().expect("all");
     }
 
     #[test]
     fn most_of_the_nearest_are_found() {
-        let (matrix, norms) = matrix(600, 8);
+        let (matrix, norms) = matrix(250, 8);
         for metric in [Metric::Cosine, Metric::Dot, Metric::L2] {
             let rows = Rows { metric, dimensions: 8, matrix: &matrix, norms: &norms };
             let graph = Hnsw::build(rows).expect("graph");
@@ -251,7 +251,7 @@ mod tests {
             for query in 0..20u32 {
                 let vector = rows.vector(query as usize * 7);
                 let near = |row: &u32| Candidate { distance: distance(rows, vector, norm(vector), *row), point: *row };
-                let mut all: Vec<u32> = (0..600).collect();
+                let mut all: Vec<u32> = (0..250).collect();
                 all.sort_by_key(near);
                 let near = graph.near(rows, vector, norm(vector), 10);
                 found += all[..10].iter().filter(|row| near.contains(row)).count();
