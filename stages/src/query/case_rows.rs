@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::artifact::{Observation, Queries, Query, Unit};
-use crate::contract::{Call, Check, Context, Free, Pool, Row, RowBatch, RowItem, RowOutcome};
+use crate::contract::{Call, Check, ComputeTogether, Context, Free, Pool, Row, RowBatch, RowItem, RowOutcome};
 use crate::error::{RowError, RowErrorKind, StageError, StageErrorKind};
 use crate::step::Step;
 
@@ -73,7 +73,7 @@ pub(super) fn rows_together_of(
     context: &dyn Context,
     slot: &dyn Walk,
     cases: &[CaseKey<'_>],
-    compute: &dyn Fn(&[usize]) -> Result<Vec<Result<Row, RowError>>, StageError>,
+    compute: &ComputeTogether<'_>,
 ) -> Result<Vec<RowOutcome>, StageError> {
     let distinct = DistinctRows::of(cases);
     let batch = RowBatch { slot, pool: Pool::Cpu, items: &distinct.items, cost: &Free };
