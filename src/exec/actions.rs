@@ -122,7 +122,7 @@ impl ActionSource {
             }),
             Spec::System { unit, system, mode, options, top_k, watched: _ } => Box::new(Retrieve {
                 mode: ModeSpec::System {
-                    system: (**system).clone(),
+                    system: system.clone(),
                     mode: mode.clone(),
                     options: options.clone(),
                     documents_digest: system.documents_digest(unit),

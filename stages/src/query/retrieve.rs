@@ -34,7 +34,7 @@ pub enum ModeSpec {
     /// A system under test.
     System {
         /// The system.
-        system: SystemSpec,
+        system: Arc<SystemSpec>,
         /// The mode's name, sent along.
         mode: String,
         /// The mode's options, sent along.
@@ -135,8 +135,7 @@ impl Retrieve {
         &self,
         context: &dyn Context,
         system: &SystemSpec,
-        mode: &str,
-        options: &Json,
+        (mode, options): (&str, &Json),
         external: Option<&ExternalKb>,
         queries: &[&Query],
         keys: &[CaseKey<'_>],
@@ -225,7 +224,7 @@ impl Action for Retrieve {
         let outcomes = match &self.mode {
             ModeSpec::Built { mode, kb, trace } => self.search(context, mode, kb, *trace, &queries, &keys)?,
             ModeSpec::System { system, mode, options, documents_digest: _, external } => {
-                self.ask(context, system, mode, options, external.as_ref(), &queries, &keys)?
+                self.ask(context, system, (mode, options), external.as_ref(), &queries, &keys)?
             }
         };
         let mut results = Results::default();

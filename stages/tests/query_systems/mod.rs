@@ -35,7 +35,7 @@ fn retrieve(memory: &MemoryContext, transport: Transport, cases: &[(&str, &str)]
     };
     let documents_digest = unit.documents_digest;
     let (mode, external) = ("hybrid".to_string(), None);
-    let mode = ModeSpec::System { system, mode, options: options(), documents_digest, external };
+    let mode = ModeSpec::System { system: system.into(), mode, options: options(), documents_digest, external };
     Retrieve { mode, queries: memory.put(&queries), unit, top_k: 3, salt: 0 }
 }
 
@@ -62,12 +62,12 @@ fn how_a_system_is_reached_is_in_no_key() {
     let ModeSpec::System { system, mode, options, documents_digest, .. } = base.mode.clone() else { panic!("system") };
     let with = |mode| key_of(&Retrieve { mode, ..base.clone() });
     let digest = documents_digest;
-    let other = SystemSpec { version: "v2".to_string(), ..system.clone() };
-    let renamed = SystemSpec { name: "another".to_string(), ..system.clone() };
-    let file = |name: &str| SystemSpec { files: vec![(name.to_string(), Digest::of(b"code"))], ..system.clone() };
+    let other = SystemSpec { version: "v2".to_string(), ..(*system).clone() };
+    let renamed = SystemSpec { name: "another".to_string(), ..(*system).clone() };
+    let file = |name: &str| SystemSpec { files: vec![(name.to_string(), Digest::of(b"code"))], ..(*system).clone() };
     let (files, moved) = (file("app.py"), file("src/app.py"));
     let spec = |system: &SystemSpec, mode: &str, options: &Json, documents_digest| ModeSpec::System {
-        system: system.clone(),
+        system: system.clone().into(),
         mode: mode.to_string(),
         options: options.clone(),
         documents_digest,

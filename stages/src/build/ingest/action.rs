@@ -82,13 +82,16 @@ impl Action for Ingest {
     }
 }
 
+/// A document with its bytes.
+type WithBytes<'d> = (&'d Document, Cow<'d, [u8]>);
+
 impl Ingest {
     /// The unit's documents in its order, with their bytes.
     fn with_bytes<'d>(
         &self,
         context: &dyn Context,
         documents: &'d Documents,
-    ) -> Result<Vec<(&'d Document, Cow<'d, [u8]>)>, StageError> {
+    ) -> Result<Vec<WithBytes<'d>>, StageError> {
         let all = documents.rows.len();
         let mut found = Vec::new();
         let mut errors = Vec::new();
@@ -121,7 +124,7 @@ impl Ingest {
         &self,
         client: &Client,
         name: &str,
-        documents: &[(&Document, Cow<'_, [u8]>)],
+        documents: &[WithBytes<'_>],
         call: &Call,
     ) -> Result<Row, RowError> {
         let documents: Vec<IngestedDocument<'_>> = documents

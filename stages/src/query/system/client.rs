@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::command::CommandClient;
 use super::http::HttpClient;
-use super::knowledge_base::{Ingested, IngestedDocument, Operation, counted, done, handle_request, ingest_request};
+use super::operation::{Ingested, IngestedDocument, Operation, counted, done, handle_request, ingest_request};
 use super::protocol::{Reply, Request};
 use crate::artifact::Json;
 use crate::error::RowError;
@@ -15,7 +15,7 @@ use crate::query::options::{SystemSpec, Transport};
 /// A system under test that can be asked, by many threads at once.
 pub enum Client {
     /// Over HTTP.
-    Http(HttpClient),
+    Http(Box<HttpClient>),
     /// As processes of our own.
     Command(CommandClient),
 }
@@ -28,7 +28,8 @@ impl Client {
     pub fn new(system: &SystemSpec) -> Result<Self, String> {
         match &system.transport {
             Transport::Http { urls, headers, variables } => {
-                HttpClient::new(urls, headers, variables, &system.mapping).map(Client::Http)
+                let client = HttpClient::new(urls, headers, variables, &system.mapping)?;
+                Ok(Client::Http(Box::new(client)))
             }
             Transport::Command { command, directory, environment, variables, operations: _ } => {
                 CommandClient::new(command, directory, environment, variables).map(Client::Command)

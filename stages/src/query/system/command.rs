@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::knowledge_base::Operation;
+use super::operation::Operation;
 use super::process::Process;
 use super::protocol::{Reply, Request};
 use crate::artifact::Json;

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::knowledge_base::Operation;
 use super::mapping::Mapping;
+use super::operation::Operation;
 use super::protocol::{Reply, Request};
 use crate::artifact::Json;
 use crate::error::{RowError, RowErrorKind};

@@ -3,8 +3,8 @@
 mod client;
 mod command;
 mod http;
-mod knowledge_base;
 mod mapping;
+mod operation;
 mod probe;
 mod process;
 pub mod protocol;
@@ -12,6 +12,6 @@ pub mod protocol;
 pub use client::Client;
 pub use command::CommandClient;
 pub use http::HttpClient;
-pub use knowledge_base::{Ingested, IngestedDocument, Operation};
 pub use mapping::{Mapping, Placeholder, RequestTemplate, ResponseMapping};
+pub use operation::{Ingested, IngestedDocument, Operation};
 pub(super) use probe::Probe;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use ragstage_cache::Digest;
 
 use super::client::Client;
-use super::knowledge_base::Operation;
+use super::operation::Operation;
 use super::protocol::Request;
 use crate::artifact::Json;
 use crate::build::ingest::Handle;

@@ -1,5 +1,5 @@
-//! A knowledge base within a system under test: what is said to put documents there, to look whether they are still there,
-//! and to remove them. The shape of each call is in `docs/systems.md` and `docs/system.schema.json`.
+//! What a system under test may be asked to do with a knowledge base of its own: take documents in, count them, forget them.
+//! The shape of each call is in `docs/systems.md` and `docs/system.schema.json`.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -187,5 +187,28 @@ mod tests {
         assert_eq!(counted(&json!({"count": 0})).expect("read"), 0);
         assert_eq!(counted(&json!({})).expect_err("none").message, "count: expected a whole number, found nothing");
         assert!(done(&json!({"error": null})).is_ok() && done(&json!({"error": {"code": 1}})).is_err());
+    }
+
+    #[test]
+    fn requests_are_those_of_the_schema() {
+        let schema: Value =
+            serde_json::from_str(include_str!("../../../../docs/system.schema.json")).expect("the schema is JSON");
+        let document = IngestedDocument { id: "d", name: "d.txt", media_type: "text/plain", bytes: b"x" };
+        let ingest = ingest_request("kb", ("rag", "2"), Some("h"), &[document]);
+        let fields = |value: &Value| -> Vec<String> {
+            value.as_object().map(|fields| fields.keys().cloned().collect()).unwrap_or_default()
+        };
+        for (name, request) in [
+            ("ingest_request", Value::Object(ingest)),
+            ("document", document.json()),
+            ("count_request", Value::Object(handle_request("h"))),
+            ("delete_request", Value::Object(handle_request("h"))),
+        ] {
+            let definition = &schema["$defs"][name];
+            let known = fields(&definition["properties"]);
+            assert!(fields(&request).iter().all(|field| known.contains(field)), "{name}: {request}");
+            let required = definition["required"].as_array().expect("required");
+            assert!(required.iter().all(|field| request.get(field.as_str().unwrap_or_default()).is_some()), "{name}");
+        }
     }
 }
