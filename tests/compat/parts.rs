@@ -1,18 +1,23 @@
 //! What has a version of its own: adapters, parsers, tokenizers, splitters, the analyzer, the protocol of systems under
-//! test, and every evaluator in each of its variants.
+//! test, answers of chat models, and every evaluator in each of its variants.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use ragstage_cache::Digest;
 use ragstage_cache::key::key_of;
-use ragstage_stages::artifact::{Answer, Answers, Documents, Golds, Json, Queries, Results, Retrieved, Unit, UnitRows};
+use ragstage_stages::artifact::{
+    Answer, Answers, Documents, Golds, Hit, Json, Queries, Results, Retrieved, Unit, UnitRows,
+};
 use ragstage_stages::build::chunk::{ChunkDocuments, ChunkOptions, Splitter, Tokenizer};
 use ragstage_stages::build::full_text::{AnalyzerOptions, FullTextIndex, StopWords};
 use ragstage_stages::contract::{Action, Artifact};
 use ragstage_stages::error::RowError;
 use ragstage_stages::materialize::{Materialize, ParseOptions};
+use ragstage_stages::model::{ChatModel, Endpoint, Price};
 use ragstage_stages::prepare::BenchmarkSpec;
 use ragstage_stages::query::system::protocol::{PROTOCOL_VERSION, Reply};
+use ragstage_stages::query::{AnswerOptions, AnswerQuestions, ChatAnswerOptions, ContextOptions};
 use ragstage_stages::score::{
     CutoffRule, Definition, EvaluatorSpec, ParameterKind, ScoreResponses, aliases, definitions, evaluator,
 };
@@ -21,6 +26,7 @@ use serde::Deserialize;
 use crate::golden::{Golden, folder, version_in_key};
 use crate::harbour::{Done, Prepared, beir, jsonl};
 use crate::memory::MemoryContext;
+use crate::model_server::{Act, ModelServer};
 
 #[test]
 fn adapters_read_what_they_read() {
@@ -156,12 +162,72 @@ fn replies_of_systems_are_read_as_they_are_read() {
     golden.check();
 }
 
+#[test]
+fn chat_models_are_asked_what_they_were_asked_and_read_as_they_were() {
+    // The digest of a request in its reply: another request gives other bytes.
+    let server = ModelServer::new(|request| {
+        let digest = Digest::of(request.body.to_string().as_bytes());
+        Act::Say(format!("{} [1, 9].", digest.hex().chars().take(16).collect::<String>()))
+    });
+    let endpoint = Endpoint {
+        label: "default".to_string(),
+        base_url: server.base_url(),
+        headers: Vec::new(),
+        variables: Vec::new(),
+    };
+    let model = ChatModel {
+        name: "small".to_string(),
+        model: "m".to_string(),
+        endpoint,
+        structured: true,
+        price: Price::default(),
+    };
+    let memory = MemoryContext::default();
+    let benchmark = Prepared::read(&memory, jsonl("harbour"));
+    let unit = benchmark.units[0].clone();
+    let queries: Queries = benchmark.artifact("queries");
+    let (found, _) = responses();
+    let hits: Vec<Hit> = found.rows.iter().flat_map(|row| row.results.iter().cloned()).take(4).collect();
+    let cases = unit.case_positions(queries.rows.len()).into_iter().map(|row| queries.rows[row].case_id.clone());
+    let rows = cases.map(|case_id| Retrieved { case_id, results: hits.clone(), ..Retrieved::default() }).collect();
+    let results = memory.put(&Results { rows });
+    let answers = |options: ChatAnswerOptions| {
+        let options = AnswerOptions::Chat(Box::new(options));
+        let queries = benchmark.digest("queries");
+        Done::run(&memory, AnswerQuestions { options, results, queries, unit: unit.clone(), salt: 0 })
+    };
+    let plain = || ChatAnswerOptions::new(Arc::new(model.clone()));
+    let category = queries.rows.iter().find_map(|query| query.category.clone()).unwrap_or_default();
+    let context = ContextOptions { tokens: 12, tokenizer: Tokenizer::Words, results: 3 };
+    let every = ChatAnswerOptions {
+        instructions: [(category, "Be brief.".to_string())].into(),
+        context,
+        temperature: 0.5,
+        seed: Some(1),
+        stop: vec!["END".to_string()],
+        samples: 2,
+        ..plain()
+    };
+    let version = version_in_key(&answers(plain()).action, "answer.answer_version");
+    let mut golden = Golden::new("answer-openai", version, "ANSWER_VERSION or CHAT_VERSION");
+    for (what, options) in [
+        ("", plain()),
+        ("with every option", every),
+        ("without citations", ChatAnswerOptions { citations: false, ..plain() }),
+    ] {
+        let done = answers(options);
+        assert_eq!(done.ran.0.failed, 0);
+        golden.take_values(what, &done.action, &done.ran);
+    }
+    golden.check();
+}
+
 /// A response as `scored/responses.jsonl` has it.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Response {
     case_id: String,
-    results: Vec<ragstage_stages::artifact::Hit>,
+    results: Vec<Hit>,
     answer: Option<Answer>,
     error: Option<RowError>,
 }
