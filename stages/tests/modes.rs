@@ -50,7 +50,8 @@ fn full_text() -> Box<SearchMode> {
 
 fn kb(memory: &MemoryContext) -> KnowledgeBase {
     let chunks = memory.put(&corpus());
-    let (outputs, _) = run(memory, &FullTextIndex { chunks, analyzer: AnalyzerOptions::default(), title_weight: 1, salt: 0 });
+    let (outputs, _) =
+        run(memory, &FullTextIndex { chunks, analyzer: AnalyzerOptions::default(), title_weight: 1, salt: 0 });
     let artifacts =
         BTreeMap::from([(KbArtifact::FullTextIndex, outputs["full_text_index"]), (KbArtifact::Chunks, chunks)]);
     KnowledgeBase { artifacts, bm25: Bm25Options::default(), embedder: None }

@@ -40,7 +40,7 @@ fn knowledge_base(memory: &MemoryContext, chunks: &Chunks, options: VectorOption
     let chunks = memory.put(chunks);
     let embeddings = run(memory, &embed(chunks)).0["embeddings"];
     let vectors = run(memory, &BuildVectorIndex { embeddings, options, salt: 0 }).0["vector_index"];
-    let full_text = FullTextIndex { chunks, analyzer: AnalyzerOptions::default(), salt: 0 };
+    let full_text = FullTextIndex { chunks, analyzer: AnalyzerOptions::default(), title_weight: 1, salt: 0 };
     let full_text = run(memory, &full_text).0["full_text_index"];
     memory.computed();
     let artifacts =
