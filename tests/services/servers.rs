@@ -1,0 +1,40 @@
+//! Where the real servers are.
+
+use std::io::Write;
+
+/// A server as its start script describes it.
+pub struct Server {
+    /// Its URL up to and with `/v1`.
+    pub base_url: String,
+    /// Its model's name.
+    pub model: String,
+}
+
+/// The embedding server.
+pub fn embeddings() -> Option<Server> {
+    server("EMBED_BASE_URL", "EMBED_MODEL")
+}
+
+/// The chat model.
+pub fn llm() -> Option<Server> {
+    server("LLM_BASE_URL", "LLM_MODEL")
+}
+
+/// The folder of a model that runs in process.
+pub fn folder(variable: &str) -> Option<String> {
+    value(variable)
+}
+
+fn server(url: &str, model: &str) -> Option<Server> {
+    Some(Server { base_url: value(url)?, model: value(model)? })
+}
+
+/// The variable; `None`, said loudly, where it is not set.
+fn value(variable: &str) -> Option<String> {
+    let found = std::env::var(variable).ok().filter(|value| !value.is_empty());
+    if found.is_none() {
+        // The test harness holds back what `eprintln` prints. Nobody reads it if it cannot be written.
+        let _ = writeln!(std::io::stderr(), "services: SKIPPED: {variable} is not set; `make test-services` sets it");
+    }
+    found
+}
