@@ -1,11 +1,14 @@
 //! One file per promise of the README, each told with the real command in a folder of its own.
 
 mod changes;
+#[path = "../../stages/tests/graphs/chat_server.rs"]
+mod chat_server;
 mod damage;
 mod evaluation_file;
 mod faults;
 mod force;
 mod full_disk;
+mod graph;
 mod handbook;
 mod interrupt;
 mod kill;

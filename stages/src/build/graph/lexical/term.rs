@@ -45,7 +45,9 @@ pub(super) fn add_terms(content: &[Content], candidates: &mut Candidates) {
         }
     }
     let mut graph: UnGraph<(), f64> = UnGraph::with_capacity(words.len(), edges.len());
-    words.iter().for_each(|_| drop(graph.add_node(())));
+    for _ in &words {
+        graph.add_node(());
+    }
     for ((a, b), weight) in edges {
         graph.add_edge(NodeIndex::new(a), NodeIndex::new(b), weight);
     }
