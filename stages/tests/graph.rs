@@ -369,7 +369,7 @@ fn a_model_is_asked_once_per_text_in_one_call() {
     let request = &server.requests()[0];
     assert_eq!((&request["max_tokens"], &request["temperature"]), (&200.into(), &0.0.into()));
     assert_eq!(request["response_format"]["type"], "json_schema");
-    assert!(request["messages"][0]["content"].as_str().is_some_and(|text| text.contains("at most 5,")));
+    assert!(request["messages"][0]["content"].as_str().is_some_and(|text| text.contains("At most 5 entities")));
     let texts: BTreeSet<String> =
         server.requests().iter().map(|request| request["messages"][1]["content"].to_string()).collect();
     assert_eq!(texts.len(), 4);
