@@ -7,9 +7,10 @@ use proptest::test_runner::{Config, TestRunner};
 use ragstage_cache::Digest;
 use ragstage_stages::aggregate::{Latency, LatencyStatistics, QueryLatency, Summary};
 use ragstage_stages::artifact::{
-    Answer, Answers, BenchmarkInfo, Chunk, Chunks, Citation, Document, Documents, Evidence, Gold, Golds, Heading, Hit,
-    Json, Observation, Observations, Page, ParsedDocument, ParsedDocuments, Queries, Query, Results, Retrieved, Score,
-    ScoreState, ScoreValue, Scores, Unit, Units,
+    Answer, Answers, BenchmarkInfo, Chunk, ChunkFacts, Chunks, Citation, Document, Documents, Entities, Entity,
+    Evidence, Extracted, ExtractedChunk, FactKind, FoundAlias, FoundEntity, FoundRelation, Gold, Golds, Heading, Hit,
+    Json, Mention, Mentions, Observation, Observations, Page, ParsedDocument, ParsedDocuments, Queries, Query,
+    Relation, Relations, Results, Retrieved, Score, ScoreState, ScoreValue, Scores, Unit, Units,
 };
 use ragstage_stages::build::full_text::Index;
 use ragstage_stages::contract::Artifact;
@@ -269,6 +270,78 @@ fn scores() -> impl Strategy<Value = Scores> {
     vec(score, 0..5).prop_map(|rows| Scores { rows })
 }
 
+fn entities() -> impl Strategy<Value = Entities> {
+    let row = (text(), text(), text(), some_text(), text(), json(), count()).prop_map(
+        |(entity_id, name, kind, subtype, description, attributes, mentions)| Entity {
+            entity_id,
+            name,
+            kind,
+            subtype,
+            description,
+            attributes,
+            mentions,
+        },
+    );
+    vec(row, 0..4).prop_map(|rows| Entities { rows })
+}
+
+fn relations() -> impl Strategy<Value = Relations> {
+    let ends = (text(), text(), text(), text());
+    let row = (text(), ends, text(), text(), text(), json(), count()).prop_map(
+        |(relation_id, (source_id, target_id, source, target), kind, name, description, attributes, weight)| Relation {
+            relation_id,
+            source_id,
+            target_id,
+            source,
+            target,
+            kind,
+            name,
+            description,
+            attributes,
+            weight,
+        },
+    );
+    vec(row, 0..4).prop_map(|rows| Relations { rows })
+}
+
+fn mentions() -> impl Strategy<Value = Mentions> {
+    let kind = prop_oneof![Just(FactKind::Entity), Just(FactKind::Relation)];
+    let row = (kind, text(), text(), text(), any::<u32>()).prop_map(|(kind, id, chunk_id, document_id, page_index)| {
+        Mention { kind, id, chunk_id, document_id, page_index }
+    });
+    vec(row, 0..4).prop_map(|rows| Mentions { rows })
+}
+
+fn extracted() -> impl Strategy<Value = Extracted> {
+    let entity =
+        (text(), text(), some_text(), text(), json()).prop_map(|(name, kind, subtype, description, attributes)| {
+            FoundEntity { name, kind, subtype, description, attributes }
+        });
+    let relation = (text(), text(), text(), text(), text(), count()).prop_map(
+        |(source, target, kind, name, description, weight)| FoundRelation {
+            source,
+            target,
+            kind,
+            name,
+            description,
+            weight,
+        },
+    );
+    let alias = (text(), text()).prop_map(|(long, short)| FoundAlias { long, short });
+    let facts = (vec(entity, 0..3), vec(relation, 0..3), vec(alias, 0..3), count())
+        .prop_map(|(entities, relations, aliases, left_out)| ChunkFacts { entities, relations, aliases, left_out });
+    let row = (text(), text(), any::<u32>(), facts, option::of(row_error())).prop_map(
+        |(chunk_id, document_id, page_index, facts, error)| ExtractedChunk {
+            chunk_id,
+            document_id,
+            page_index,
+            facts,
+            error,
+        },
+    );
+    vec(row, 0..4).prop_map(|rows| Extracted { rows })
+}
+
 fn latency() -> impl Strategy<Value = Latency> {
     let statistics = || {
         let statistics = (any::<u64>(), float(), float(), float(), float());
@@ -309,6 +382,10 @@ fn what_is_written_is_read() {
     comes_back(units());
     comes_back(parsed());
     comes_back(chunks());
+    comes_back(extracted());
+    comes_back(entities());
+    comes_back(relations());
+    comes_back(mentions());
     comes_back(results());
     comes_back(answers());
     comes_back(observations());
@@ -330,6 +407,10 @@ fn decode_all(bytes: &[u8]) {
     decode::<Units>(bytes);
     decode::<ParsedDocuments>(bytes);
     decode::<Chunks>(bytes);
+    decode::<Extracted>(bytes);
+    decode::<Entities>(bytes);
+    decode::<Relations>(bytes);
+    decode::<Mentions>(bytes);
     decode::<Results>(bytes);
     decode::<Answers>(bytes);
     decode::<Observations>(bytes);
@@ -351,6 +432,10 @@ fn encoded() -> impl Strategy<Value = Vec<u8>> {
         bytes(units()),
         bytes(parsed()),
         bytes(chunks()),
+        bytes(extracted()),
+        bytes(entities()),
+        bytes(relations()),
+        bytes(mentions()),
         bytes(results()),
         bytes(answers()),
         bytes(observations()),

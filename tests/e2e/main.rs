@@ -3,12 +3,15 @@
 mod answers;
 mod changes;
 mod counting_proxy;
+#[path = "../../stages/tests/graphs/chat_server.rs"]
+mod chat_server;
 mod damage;
 mod evaluation_file;
 mod faults;
 mod file_server;
 mod force;
 mod full_disk;
+mod graph;
 mod handbook;
 mod interrupt;
 mod kill;

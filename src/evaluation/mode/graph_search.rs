@@ -7,8 +7,8 @@ use super::super::shape::{Choice, Field, Need, Range, Record, Shape};
 use super::super::view::View;
 use super::modes::Modes;
 
-/// How likely the walk of `ranking: pagerank` goes on, where the file does not say.
-const DAMPING: f64 = 0.85;
+/// How likely the walk of `ranking: pagerank` goes on, where the file does not say; as in HippoRAG.
+const DAMPING: f64 = 0.5;
 
 /// What its options accept.
 pub(super) static OPTIONS: Record = Record {
@@ -35,7 +35,7 @@ pub(super) static OPTIONS: Record = Record {
         },
         Field {
             name: "damping",
-            doc: "How likely the walk of `ranking: pagerank` goes on; 0.85 by default.",
+            doc: "How likely the walk of `ranking: pagerank` goes on; 0.5 by default.",
             shape: Shape::Float(Range { min: 0.0, above_min: false, max: 1.0, below_max: true }),
             need: Need::Optional,
         },

@@ -3,6 +3,8 @@
 //! One call gives entities and relations together, where Heta makes two (spec/heta 6.3): half the requests, and the text is paid
 //! for once. What a reply must be is checked here too, for not every server keeps to a schema.
 
+use std::collections::BTreeSet;
+
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -119,9 +121,9 @@ struct Limits<'a> {
 }
 
 impl Limits<'_> {
-    /// What a reply says. Entities beyond the most, and those of a name that was there before, are left out; so are relations
-    /// with an end that is no entity of the reply (names are compared in canonical form) or with one end only, which are
-    /// counted.
+    /// What a reply says. Entities beyond the most, and those of a name that was there before, are left out, and so are relations
+    /// that were there before. Relations with an end that is no entity of the reply (names are compared in canonical form) or
+    /// with the same entity at both, and those beyond the most, are left out and counted.
     ///
     /// # Errors
     /// What was expected and found, where the reply is not of its schema.
@@ -153,11 +155,15 @@ impl Limits<'_> {
             });
         }
         let most = self.max_entities.saturating_mul(RELATIONS_PER_ENTITY as usize);
+        let mut seen: BTreeSet<(String, String, String)> = BTreeSet::new();
         for relation in said.relations {
             let (source, target) = (canonical_name(&relation.source), canonical_name(&relation.target));
             if source == target || !names.contains(&source) || !names.contains(&target) || facts.relations.len() >= most
             {
                 facts.left_out += 1;
+                continue;
+            }
+            if !seen.insert((source, target, canonical_name(&relation.kind))) {
                 continue;
             }
             facts.relations.push(FoundRelation {
@@ -208,7 +214,7 @@ mod tests {
 
     #[test]
     fn relations_join_entities_of_the_reply() {
-        let relations = [("ADA", "the  Ark"), ("Ada", "ada "), ("Ada", "Noah"), ("Ark", "Ada")];
+        let relations = [("ADA", "the  Ark"), ("Ada", "ada "), ("Ada", "Noah"), ("Ark", "Ada"), ("ada", "ark")];
         let facts = ANY.read(&reply(&["Ada", "Ark", " ada", "Bell", "Fourth"], &relations)).expect("facts");
         let names: Vec<&str> = facts.entities.iter().map(|entity| entity.name.as_str()).collect();
         assert_eq!(names, ["Ada", "Ark", "Bell"]);

@@ -255,7 +255,8 @@ struct EntityParts {
     /// Forms of each canonical name.
     forms: BTreeMap<String, Tally>,
     clear_types: Tally,
-    vague_types: Tally,
+    /// By canonical name.
+    vague_types: BTreeMap<String, Tally>,
     subtypes: Tally,
     descriptions: Tally,
     /// By key; values as JSON text.
@@ -268,7 +269,7 @@ impl EntityParts {
         self.forms.entry(canonical.to_string()).or_default().add(&found.name);
         match clear_type(&found.kind) {
             Some(_) => self.clear_types.add(&found.kind),
-            None => self.vague_types.add(&found.kind),
+            None => self.vague_types.entry(canonical.to_string()).or_default().add(&found.kind),
         }
         self.subtypes.add(found.subtype.as_deref().unwrap_or_default());
         self.descriptions.add(&found.description);
@@ -280,6 +281,7 @@ impl EntityParts {
 
     fn entity(&self, canonical: &str, kind: &str) -> Entity {
         let form = |tally: &Tally| tally.most().unwrap_or_default().to_string();
+        let vague = self.vague_types.get(canonical);
         let name = self.forms.get(canonical).map(form).unwrap_or_else(|| canonical.to_string());
         let mut attributes: Json = self
             .attributes
@@ -294,7 +296,7 @@ impl EntityParts {
         Entity {
             entity_id: fact_id("entity", &[canonical, kind]),
             name,
-            kind: self.clear_types.most().or_else(|| self.vague_types.most()).unwrap_or_default().to_string(),
+            kind: self.clear_types.most().or_else(|| vague?.most()).unwrap_or_default().to_string(),
             subtype: self.subtypes.most().map(str::to_string),
             description: self.descriptions.joined(),
             attributes,

@@ -4,7 +4,7 @@
 //! - Results are chunks, not entities and relations: they can be fused with those of other modes, and they have evidence.
 //! - It runs without an embedder (`match: lexical`), which is the default.
 //! - `entity_limit` and `relation_limit` do not share out `top_k` between them: several facts may lead to one chunk.
-//! - An entity's relations are followed to their other ends, with a share of the score by weight; the weightiest relations are
+//! - An entity's relations are followed to their other ends, with a share of a quarter of the score; the weightiest relations are
 //!   followed, not the first by id.
 //! - Facts are joined by ids, not by names, which two entities may share.
 

@@ -8,6 +8,10 @@ use crate::build::graph::page_rank;
 /// What a step along an edge leaves of a score (spec/heta 7.2).
 const HOP: f64 = 0.95;
 
+/// What is left of that beyond a relation of an entity, to be shared out among those that are followed. With more of it, chunks
+/// that speak of a neighbour alone push out those that speak of what was asked for.
+const BEYOND: f64 = 0.25;
+
 /// Rounds of PageRank: with a damping of 0.85 what is missing after them is below 0.002.
 const ROUNDS: u32 = 40;
 
@@ -22,7 +26,7 @@ pub(in super::super) struct RankedChunk {
 /// Chunks by the hits that lead to them, best first, of equals the one that comes first.
 ///
 /// A hit leads to itself with its score; an entity to its `expand_limit` weightiest relations with 0.95 of it and to their other
-/// ends with a share of that by the relation's weight among those; a relation to both its ends with 0.95 of it. A chunk gets from
+/// ends with a share, by the relation's weight, of a quarter of that; a relation to both its ends with 0.95 of it. A chunk gets from
 /// each hit the best score of what the hit leads to and the chunk speaks of, and the sum over the hits is its score.
 pub(in super::super) fn by_hits(facts: &GraphFacts, hits: &[FactHit], expand_limit: usize) -> Vec<RankedChunk> {
     let mut chunks: BTreeMap<usize, (f64, BTreeMap<Fact, f64>)> = BTreeMap::new();
@@ -62,7 +66,10 @@ fn led_to(facts: &GraphFacts, hit: &FactHit, expand_limit: usize) -> Vec<FactHit
                 let Some((source, target)) = facts.ends.get(relation) else { continue };
                 let other = if *source == entity { *target } else { *source };
                 if total > 0.0 {
-                    reached.push(FactHit { fact: Fact::Entity(other), score: hop * facts.weight(relation) / total });
+                    reached.push(FactHit {
+                        fact: Fact::Entity(other),
+                        score: hop * BEYOND * facts.weight(relation) / total,
+                    });
                 }
             }
         }

@@ -1,0 +1,6 @@
+//! Searching graphs, and a scripted chat model that extracts them.
+
+mod chat_server;
+mod search;
+
+pub use chat_server::ChatServer;
