@@ -12,6 +12,7 @@ mod interrupt;
 mod kill;
 mod law;
 mod make;
+mod model_faults;
 mod model_server;
 mod outputs;
 mod plan;
