@@ -17,6 +17,7 @@ mod interrupt;
 mod kill;
 mod law;
 mod make;
+mod model_faults;
 mod model_server;
 mod models;
 mod outputs;

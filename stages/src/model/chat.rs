@@ -216,7 +216,7 @@ impl Conversation<'_> {
         accept: &dyn Fn(&ChatReply) -> Result<(), String>,
     ) -> Result<ChatReply, String> {
         let reply = match self.request.schema {
-            Some(_) => reply.as_json(!self.model.structured)?,
+            Some(_) => reply.into_json(!self.model.structured)?,
             None => reply,
         };
         accept(&reply)?;

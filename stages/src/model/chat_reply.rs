@@ -62,7 +62,7 @@ impl ChatReply {
     ///
     /// # Errors
     /// What was found in place of a JSON object.
-    pub(super) fn as_json(mut self, fenced: bool) -> Result<Self, String> {
+    pub(super) fn into_json(mut self, fenced: bool) -> Result<Self, String> {
         if fenced && let Some(inner) = unfenced(&self.text) {
             self.text = inner.to_string();
         }
@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn json_is_strict_and_a_fence_is_taken_off_where_it_may_be() {
         let reply = |text: &str, reason: &str| ChatReply { text: text.into(), finish_reason: Some(reason.into()) };
-        let json = |text: &str, fenced| reply(text, "stop").as_json(fenced).map(|reply| reply.text);
+        let json = |text: &str, fenced| reply(text, "stop").into_json(fenced).map(|reply| reply.text);
         assert_eq!(json("{\"a\": 1}", false).as_deref(), Ok("{\"a\": 1}"));
         for text in ["```json\n{\"a\": 1}\n```", " ```\n{\"a\": 1}```\n", "{\"a\": 1}"] {
             assert_eq!(json(text, true).as_deref(), Ok("{\"a\": 1}"), "{text}");
@@ -174,7 +174,7 @@ mod tests {
             assert!(json(text, true).is_err_and(|why| why.starts_with("expected a JSON object, found")), "{text}");
         }
         assert!(json("```json\n{\"a\": 1}\n```", false).is_err(), "a model with structured output has no excuse");
-        let why = reply("{\"a\": [1, 2", "length").as_json(false).expect_err("cut");
+        let why = reply("{\"a\": [1, 2", "length").into_json(false).expect_err("cut");
         assert!(why.contains("cut off at `max_tokens`"), "{why}");
     }
 
