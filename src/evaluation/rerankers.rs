@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ragstage_stages::model::Reranker;
+use ragstage_stages::model::{RerankApi, Reranker};
 use ragstage_stages::nearest::nearest;
 
 use super::check::did_you_mean;
@@ -34,9 +34,9 @@ pub(super) static RERANKER: Record = Record {
         },
         Field {
             name: "batch",
-            doc: "Candidates per request; in no key.",
-            shape: Shape::Int { min: 1, max: 10_000 },
-            need: Need::Default("64"),
+            doc: "Candidates per request, in no key; 1000 by default, and 32 for `tei`.",
+            shape: Shape::Int { min: 1, max: 100_000 },
+            need: Need::Optional,
         },
         PRICE_FIELD,
     ],
@@ -98,11 +98,12 @@ pub(super) fn convert(view: &View<'_>, environment: &dyn Fn(&str) -> Option<Stri
             let hint = "give different servers different `endpoint`s: replies are kept by these, not by URL";
             faults.add_hint(at.start(), &at.path, message, hint.to_string());
         }
+        let api: RerankApi = item.get("api").choice().unwrap_or_default();
         let reranker = Reranker {
             model: model.to_string(),
             endpoint,
-            api: item.get("api").choice().unwrap_or_default(),
-            batch: item.get("batch").int().unwrap_or(64),
+            api,
+            batch: item.get("batch").int().unwrap_or(api.batch()),
             price: endpoint::price(&item),
         };
         rerankers.list.push((text.to_string(), Arc::new(reranker)));
@@ -130,6 +131,18 @@ mod tests {
             (reranker.endpoint.base_url.as_str(), reranker.endpoint.label.as_str()),
             ("http://host/v1", "default")
         );
+    }
+
+    #[test]
+    fn an_api_has_its_own_batch() {
+        let api = |options: &str| {
+            let text = format!("[{{name: a, model: m, base_url: 'http://h/v1'{options}}}]");
+            let reranker = read(&text).unwrap().remove(0).1;
+            (reranker.api, reranker.batch)
+        };
+        assert_eq!(api(""), (RerankApi::Cohere, 1000));
+        assert_eq!(api(", api: tei"), (RerankApi::Tei, 32));
+        assert_eq!(api(", api: tei, batch: 8"), (RerankApi::Tei, 8));
     }
 
     #[test]

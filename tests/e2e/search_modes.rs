@@ -1,9 +1,11 @@
-//! Modes that ask other modes, offline, over the documentation.
+//! Modes that ask other modes: offline, over the documentation, and with models, over a harbour.
 
 use std::path::Path;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use crate::model_server::{Act, ModelServer};
+use crate::small;
 use crate::space::Space;
 
 /// All that runs without a model and without vectors.
@@ -132,4 +134,91 @@ fn what_a_mode_lacks_is_said_before_anything_runs() {
     let ran = space.run("evaluation.yaml").expect(3);
     let expected = "the recipe `default` has no `embed`, which `rerank_search` reads";
     assert!(ran.stderr.contains(expected), "{}", ran.stderr);
+}
+
+/// The harbour, asked in one way with models at `server`.
+fn with_models(space: &Space, server: &ModelServer, query: &str) {
+    small::write(space);
+    let url = server.base_url();
+    let models = format!(
+        "models: [{{name: chat, model: m, base_url: \"{url}\"}}]\nrerankers: [{{name: cross, model: r, base_url: \"{url}\"}}]\n"
+    );
+    space.edit("evaluation.yaml", "recipes:", &format!("{models}recipes:"));
+    space.edit("evaluation.yaml", "{mode: full_text_search, name: bm25, top_k: 3}", query);
+}
+
+/// The hits of every case of the report.
+fn hits(space: &Space) -> Vec<Vec<Value>> {
+    let report = space.json("reports/small/report.json");
+    let cases = report["case_results"].as_array().expect("case results");
+    cases.iter().map(|case| case["response"]["results"].as_array().expect("results").clone()).collect()
+}
+
+#[test]
+fn a_cross_encoder_is_asked_once_per_case() {
+    let space = Space::new();
+    // Says that the last candidate is the best.
+    let server = ModelServer::new(|request| {
+        let count = request.body["documents"].as_array().map_or(0, Vec::len);
+        let results: Vec<Value> =
+            (0..count).map(|index| json!({"index": index, "relevance_score": index as f64})).collect();
+        Act::Json(json!({"results": results}))
+    });
+    with_models(
+        &space,
+        &server,
+        "{mode: rerank_search, top_k: 3, options: {base_mode: full_text_search, reranker: cross}}",
+    );
+    space.run("evaluation.yaml").expect(0);
+    let asked = server.total();
+    assert!((1..=small::CASE_COUNT).contains(&asked), "{asked}");
+    for hits in hits(&space) {
+        let ranks: Vec<u64> = hits.iter().filter_map(|hit| hit["metadata"]["pre_rerank_rank"].as_u64()).collect();
+        assert_eq!(ranks.len(), hits.len());
+        assert!(ranks.windows(2).all(|pair| pair[0] == pair[1] + 1), "{ranks:?}");
+    }
+    space.run("evaluation.yaml").expect(0).expect_nothing();
+    // Other results are wanted of the same candidates, whose ranking is known.
+    space.edit("evaluation.yaml", "top_k: 3, options", "top_k: 2, options");
+    space.run("evaluation.yaml").expect(0);
+    assert_eq!(server.total(), asked);
+}
+
+#[test]
+fn another_prompt_asks_again_and_its_file_is_read() {
+    let space = Space::new();
+    let server = ModelServer::new(|_| Act::Say(r#"{"queries": ["the lamp of the lighthouse"]}"#.to_string()));
+    let query = |more: &str| {
+        format!(
+            "{{mode: rewrite_search, top_k: 3, options: {{base_mode: full_text_search, llm: chat, variants: 1{more}}}}}"
+        )
+    };
+    with_models(&space, &server, &query(""));
+    space.run("evaluation.yaml").expect(0);
+    assert_eq!(server.total(), small::CASE_COUNT);
+    space.run("evaluation.yaml").expect(0).expect_nothing();
+    space.write("rewrite.md", "Other words for: {{ question }}\n");
+    space.edit("evaluation.yaml", &query(""), &query(", prompt: rewrite.md"));
+    space.run("evaluation.yaml").expect(0);
+    assert_eq!(server.total(), 2 * small::CASE_COUNT);
+    space.run("evaluation.yaml").expect(0).expect_nothing();
+}
+
+#[test]
+fn an_unusable_reply_fails_its_case_unless_the_base_may_stand_in() {
+    let space = Space::new();
+    let server = ModelServer::new(|_| Act::Say("I would rather not.".to_string()));
+    let query = |more: &str| {
+        format!("{{mode: rewrite_search, top_k: 3, options: {{base_mode: full_text_search, llm: chat{more}}}}}")
+    };
+    with_models(&space, &server, &query(""));
+    space.edit("evaluation.yaml", "statistics:", "limits: {llm: {breaker: 0}}\nstatistics:");
+    let failed = space.run("evaluation.yaml --format json").expect(11).json();
+    let headline = &failed["evaluations"][0]["headlines"][0];
+    assert_eq!((headline["failed"].as_u64(), headline["mean"].is_null()), (Some(small::CASE_COUNT as u64), true));
+    space.edit("evaluation.yaml", &query(""), &query(", on_failure: base"));
+    space.run("evaluation.yaml").expect(0);
+    let report = space.json("reports/small/report.json");
+    let cases = report["case_results"].as_array().expect("case results");
+    assert!(cases.iter().all(|case| !case["response"]["metadata"]["fallback"].is_null()), "{}", cases[0]);
 }

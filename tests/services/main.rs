@@ -8,6 +8,8 @@
 mod counting_proxy;
 mod embeddings;
 mod llm;
+#[path = "../e2e/model_server.rs"]
+mod model_server;
 mod servers;
 #[path = "../e2e/space.rs"]
 mod space;
