@@ -3,6 +3,7 @@
 //! Nothing is asserted here; docs/performance.md holds the figures, the machine they were taken on and what is missed.
 
 mod benchmark;
+mod embedders;
 mod figure;
 mod full_text;
 mod provider;
@@ -17,13 +18,14 @@ use figure::Figure;
 /// A group of figures: its name, and what measures it.
 type Group = (&'static str, fn() -> Vec<Figure>);
 
-const GROUPS: [Group; 6] = [
+const GROUPS: [Group; 7] = [
     ("warm", warm::figures),
     ("rows", rows::figures),
     ("units", units::figures),
     ("provider", provider::figures),
     ("rescore", rescore::figures),
     ("full_text", full_text::figures),
+    ("embedders", embedders::figures),
 ];
 
 fn main() {
