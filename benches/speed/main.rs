@@ -3,6 +3,7 @@
 //! Nothing is asserted here; docs/performance.md holds the figures, the machine they were taken on and what is missed.
 
 mod benchmark;
+mod embedders;
 mod figure;
 mod full_text;
 mod provider;
@@ -26,6 +27,7 @@ const GROUPS: [Group; 7] = [
     ("rescore", rescore::figures),
     ("full_text", full_text::figures),
     ("vectors", vectors::figures),
+    ("embedders", embedders::figures),
 ];
 
 fn main() {

@@ -196,9 +196,7 @@ fn model_hint(error: &ModelError) -> &'static str {
         ModelErrorKind::Unknown => {
             "`ragstage models list` names those that are known; another one is taken with --from DIR or --from URL"
         }
-        ModelErrorKind::NotThere => {
-            "--from names a folder, or a URL, with the files of the model in it; nothing was kept"
-        }
+        ModelErrorKind::NotThere => "--from names a folder, or a URL, with the files of the model in it",
         ModelErrorKind::Mismatch { .. } => {
             "it is not the pinned file and was not kept; try again, or name another place that has it with --from DIR|URL"
         }

@@ -116,16 +116,16 @@ pub fn fetch(
     let known = CatalogModel::find(name);
     let wanted = wanted(known);
     let folder = home.folder(name);
-    let source = match (source, known) {
-        (ModelSource::Upstream, Some(known)) => &ModelSource::Url(known.upstream.to_string()),
+    let origin = match (source, known) {
+        (ModelSource::Folder(folder), _) => Origin::Folder(folder),
+        (ModelSource::Url(base), _) => Origin::Url { base, is_publishers: false },
+        (ModelSource::Upstream, Some(known)) => Origin::Url { base: known.upstream, is_publishers: true },
         (ModelSource::Upstream, None) => {
             let place = name.to_string();
             return Err(ModelError { operation: "get the model", place, kind: ModelErrorKind::Unknown });
         }
-        (given, _) => given,
     };
-    let from_upstream = known.is_some_and(|known| *source == ModelSource::Url(known.upstream.to_string()));
-    let fetch = Fetch { source, from_upstream, staging: home.root().join(format!(".{name}.part")), notice };
+    let fetch = Fetch { origin, staging: home.root().join(format!(".{name}.part")), notice };
     std::fs::create_dir_all(home.root()).map_err(|error| ModelError::io("make the folder", home.root(), error))?;
     let _lock = lock(&home.root().join(format!(".{name}.lock")), notice)?;
     if known.is_some()
@@ -212,9 +212,18 @@ fn sha256(file: &mut File) -> std::io::Result<String> {
     }
 }
 
+/// Where files are taken from.
+enum Origin<'a> {
+    Folder(&'a Path),
+    /// A URL; files have their publisher's names there, or those that they have in the model's folder.
+    Url {
+        base: &'a str,
+        is_publishers: bool,
+    },
+}
+
 struct Fetch<'a> {
-    source: &'a ModelSource,
-    from_upstream: bool,
+    origin: Origin<'a>,
     staging: PathBuf,
     notice: &'a dyn Fn(Notice<'_>),
 }
@@ -247,9 +256,9 @@ impl Fetch<'_> {
         let part = PathBuf::from(part);
         let place = self.place(file);
         let download = Download { url: &place, part: &part, bytes: file.pin.map(|(bytes, _)| bytes) };
-        let brought = match self.source {
-            ModelSource::Folder(_) => self.copy(Path::new(&place), &part),
-            ModelSource::Url(_) | ModelSource::Upstream => download.run(agent, self.notice),
+        let brought = match self.origin {
+            Origin::Folder(_) => self.copy(Path::new(&place), &part),
+            Origin::Url { .. } => download.run(agent, self.notice),
         };
         match brought {
             Err(ModelError { kind: ModelErrorKind::NotThere, .. }) if !file.required => {
@@ -275,17 +284,17 @@ impl Fetch<'_> {
         }
     }
 
-    /// The path or URL of a file. A publisher's own name of it is looked for where the model's own is absent.
+    /// The path or URL of a file. In a folder a file may also have its publisher's name.
     fn place(&self, file: &Wanted) -> String {
-        match self.source {
-            ModelSource::Folder(folder) => {
-                let named = folder.join(file.name);
-                let found = if named.exists() { named } else { folder.join(file.upstream) };
-                let missing = !found.exists();
-                (if missing { folder.join(file.name) } else { found }).display().to_string()
+        match self.origin {
+            Origin::Folder(folder) => {
+                let publishers = folder.join(file.upstream);
+                let own = folder.join(file.name);
+                (if !own.exists() && publishers.exists() { publishers } else { own }).display().to_string()
             }
-            ModelSource::Url(base) => format!("{base}/{}", if self.from_upstream { file.upstream } else { file.name }),
-            ModelSource::Upstream => file.upstream.to_string(),
+            Origin::Url { base, is_publishers } => {
+                format!("{base}/{}", if is_publishers { file.upstream } else { file.name })
+            }
         }
     }
 
@@ -325,7 +334,7 @@ impl Fetch<'_> {
 
     /// After a failure: a copy is begun anew next time, and a download is kept where there is something of it.
     fn tidy(&self) {
-        let is_copy = matches!(self.source, ModelSource::Folder(_));
+        let is_copy = matches!(self.origin, Origin::Folder(_));
         if is_copy || !holds_bytes(&self.staging) {
             // What is left here is no model, and the next attempt clears it up.
             let _ = remove(&self.staging);

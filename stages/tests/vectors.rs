@@ -244,11 +244,11 @@ fn a_query_of_another_length_fails_its_case() {
     let rows = found(&memory, SearchMode::Vector(VectorSearch), &kb, &[("q", "grain")]);
     let error = rows[0].error.as_ref().expect("an error");
     assert_eq!(error.kind, RowErrorKind::BadReply);
-    assert_eq!(error.message, "the query's vector has 32 numbers, those of the chunks have 64");
+    assert_eq!(error.message, "the query's vector has 32 numbers, those of the index have 64");
     // And that of every mode that asks this one.
     let rows = found(&memory, SearchMode::Hybrid(hybrid()), &kb, &[("q", "grain")]);
     let error = rows[0].error.as_ref().expect("an error");
-    assert_eq!(error.message, "vector_search: the query's vector has 32 numbers, those of the chunks have 64");
+    assert_eq!(error.message, "vector_search: the query's vector has 32 numbers, those of the index have 64");
 }
 
 #[test]

@@ -99,8 +99,6 @@ fn static_vectors_are_those_of_wordllama() {
 
 #[cfg(feature = "bert")]
 mod bert {
-    use std::time::Instant;
-
     use ragstage_stages::model::{BertEmbedder, Pooling, SENTENCE_TRANSFORMER_FILES};
 
     use super::*;
@@ -136,16 +134,5 @@ mod bert {
         assert_eq!(vectors[0], vectors[1]);
         assert_eq!(vectors[0], vectors[2]);
         assert_ne!(vectors[0], vectors[3]);
-    }
-
-    #[test]
-    fn throughput() {
-        let Some(folder) = model_folder("MINILM_DIR") else { return };
-        let embedder = minilm(&folder, 256);
-        let text = sentences().concat();
-        let texts: Vec<String> = (0..32).map(|i| format!("{i} {}", text.get(..700).unwrap_or(&text))).collect();
-        let start = Instant::now();
-        embed(&*embedder, &texts);
-        say(&format!("{:.1} chunks/s", 32.0 / start.elapsed().as_secs_f64()));
     }
 }

@@ -81,9 +81,16 @@ fn a_sentence_transformer_in_process_ranks_as_the_server_does() {
     space.run("").expect(0);
     let report = space.json("reports/town/report.json");
     let found = |recipe: &str| -> Vec<(String, f64)> {
-        let responses = report["runs"].as_array().or(report["responses"].as_array()).cloned().unwrap_or_default();
-        let _ = recipe;
-        responses.iter().map(|response| (response.to_string(), 0.0)).collect()
+        let cases = report["case_results"].as_array().expect("case results").iter();
+        let hits = cases
+            .filter(|case| case["metadata"]["recipe"] == recipe)
+            .flat_map(|case| case["response"]["results"].as_array().expect("results"));
+        hits.map(|hit| (hit["id"].to_string(), hit["score"].as_f64().expect("a score"))).collect()
     };
-    assert_eq!(found("served"), found("here"));
+    let (served, here) = (found("served"), found("here"));
+    assert_eq!(served.len(), 6, "three results for each of two questions");
+    for (served, here) in served.iter().zip(&here) {
+        assert_eq!(served.0, here.0);
+        assert!((served.1 - here.1).abs() < 1e-4, "{served:?} and {here:?}");
+    }
 }

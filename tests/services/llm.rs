@@ -34,3 +34,39 @@ fn answers_are_asked_for_once() {
         assert_eq!(requests, 2, "one per question");
     }
 }
+
+#[test]
+fn a_graph_is_extracted_once_per_chunk() {
+    let recipe = "{name: graph, graph: {extractor: llm, llm: tiny, max_entities: 4, max_tokens: 160}}";
+    if let Some(requests) = asked(recipe, "[{mode: graph_search, top_k: 2}]", "none") {
+        assert!(
+            (3..=9).contains(&requests),
+            "{requests}: one per chunk, and up to two more where a reply does not fit"
+        );
+    }
+}
+
+#[test]
+fn wordings_are_asked_for_once_per_question() {
+    let queries = "[{mode: rewrite_search, top_k: 1, options: {base_mode: full_text_search, llm: tiny, variants: 2}}]";
+    if let Some(requests) = asked("{}", queries, "none") {
+        assert!((2..=6).contains(&requests), "{requests}");
+    }
+}
+
+#[test]
+fn rounds_are_planned_once() {
+    let queries = "[{mode: multihop_search, top_k: 1, \
+                   options: {base_mode: full_text_search, llm: tiny, rounds: 2, evidence_chars: 400}}]";
+    if let Some(requests) = asked("{}", queries, "none") {
+        assert!((2..=12).contains(&requests), "{requests}");
+    }
+}
+
+#[test]
+fn candidates_are_ordered_once_per_question() {
+    let queries = "[{mode: rerank_search, top_k: 1, options: {base_mode: full_text_search, llm: tiny, candidates: 2}}]";
+    if let Some(requests) = asked("{}", queries, "none") {
+        assert!((1..=6).contains(&requests), "{requests}");
+    }
+}

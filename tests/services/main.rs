@@ -11,6 +11,7 @@ mod llm;
 #[path = "../e2e/model_server.rs"]
 mod model_server;
 mod servers;
+#[allow(dead_code)] // This target uses a part of it.
 #[path = "../e2e/space.rs"]
 mod space;
 mod town;

@@ -1,9 +1,13 @@
 //! Sentence transformers of the BERT family (Reimers and Gurevych 2019), through candle.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::thread;
+
 use candle_core::{DType, Device, Tensor};
 use candle_nn::VarBuilder;
 use candle_transformers::models::bert::{BertModel, Config};
-use rayon::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 use tokenizers::{Tokenizer, TruncationParams};
 
 use super::embedder::{BertEmbedder, Pooling};
@@ -15,11 +19,15 @@ use super::sentence_transformer_files::SENTENCE_TRANSFORMER_FILES;
 ///
 /// Every text goes through the encoder alone, as long as it is: without padding nothing depends on the texts beside it, not
 /// even the order in which a matrix product is summed up.
+///
+/// Threads share out the texts and not the matrix products of one text, which are too small for it: candle would divide each
+/// of them among all cores and wait for the last, for twice the time. A pool of one thread has nobody to divide with.
 pub(super) struct SentenceTransformer {
     model: BertModel,
     tokenizer: Tokenizer,
     pooling: Pooling,
     dimensions: usize,
+    threads: Vec<ThreadPool>,
 }
 
 impl SentenceTransformer {
@@ -40,7 +48,11 @@ impl SentenceTransformer {
         tokenizer
             .with_truncation(Some(truncation))
             .map_err(|error| format!("texts cannot be cut at {} tokens: {error}", spec.max_tokens))?;
-        Ok(SentenceTransformer { model, tokenizer, pooling: spec.pooling, dimensions: config.hidden_size })
+        // As many as the pool has that this is called in, which is what `--jobs` says.
+        let threads = (0..rayon::current_num_threads().max(1)).map(|_| ThreadPoolBuilder::new().num_threads(1).build());
+        let threads: Result<Vec<ThreadPool>, _> = threads.collect();
+        let threads = threads.map_err(|error| format!("threads for the model cannot be started: {error}"))?;
+        Ok(SentenceTransformer { model, tokenizer, pooling: spec.pooling, dimensions: config.hidden_size, threads })
     }
 
     fn vector(&self, text: &str) -> Result<Vec<f32>, String> {
@@ -87,7 +99,29 @@ impl LocalEmbedder for SentenceTransformer {
     }
 
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, String> {
-        let vectors: Vec<_> = texts.par_iter().map(|text| self.vector(text)).collect();
-        vectors.into_iter().collect()
+        let next = AtomicUsize::new(0);
+        let (sender, vectors) = mpsc::channel();
+        thread::scope(|scope| {
+            for pool in self.threads.iter().take(texts.len()) {
+                let (next, sender) = (&next, sender.clone());
+                let work = move || {
+                    while let Some((index, text)) = take(texts, next) {
+                        // The receiver outlives the threads.
+                        let _ = sender.send((index, self.vector(text)));
+                    }
+                };
+                scope.spawn(move || pool.install(work));
+            }
+        });
+        drop(sender);
+        let mut vectors: Vec<(usize, Result<Vec<f32>, String>)> = vectors.iter().collect();
+        vectors.sort_by_key(|(index, _)| *index);
+        vectors.into_iter().map(|(_, vector)| vector).collect()
     }
+}
+
+/// The next text that no thread has taken.
+fn take<'a>(texts: &[&'a str], next: &AtomicUsize) -> Option<(usize, &'a str)> {
+    let index = next.fetch_add(1, Ordering::Relaxed);
+    texts.get(index).map(|text| (index, *text))
 }

@@ -23,6 +23,7 @@ mod query_words;
 mod rerank_search;
 mod rewrite_search;
 mod searcher;
+mod vector_lookup;
 mod vector_search;
 
 pub use chunk_hit::chunk_hit;

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::Instant;
 
 use ragstage_cache::{KeyVisitor, Walk};
 use serde_json::json;
@@ -10,11 +9,11 @@ use serde_json::json;
 use super::chunk_hit::chunk_hit;
 use super::knowledge_base::{KbArtifact, KnowledgeBase};
 use super::searcher::{Ask, Found, Search};
+use super::vector_lookup::{Near, VectorLookup};
 use crate::artifact::Chunks;
-use crate::build::vector::{Neighbour, VectorIndex, Wanted};
-use crate::contract::{Context, decoded, derived};
-use crate::error::{RowError, RowErrorKind, StageError, StageErrorKind};
-use crate::model::{Embedded, EmbedderSpec, TextRole, embed_texts};
+use crate::build::vector::Neighbour;
+use crate::contract::{Context, decoded};
+use crate::error::{RowError, StageError};
 use crate::step::Step;
 
 /// Version of how neighbours are found and made hits, in the key of this mode and of those that ask it.
@@ -48,72 +47,36 @@ impl VectorSearch {
         context: &dyn Context,
         kb: &'a KnowledgeBase,
     ) -> Result<Box<dyn Search + 'a>, StageError> {
-        let digest = kb.digest(KbArtifact::VectorIndex)?;
-        let wrong = |why: String| StageError { step: Step::Retrieve, kind: StageErrorKind::Artifact { digest, why } };
-        let index = derived(context, Step::Retrieve, &digest, &|| {
-            let file = context.blob_file(&digest)?;
-            VectorIndex::open(&file).map_err(|error| wrong(error.to_string()))
-        })?;
         let chunks = decoded::<Chunks>(context, Step::Retrieve, &kb.digest(KbArtifact::Chunks)?)?;
-        if index.texts() != chunks.rows.len() {
-            let (found, expected) = (index.texts(), chunks.rows.len());
-            return Err(wrong(format!("indexes {found} chunks, expected {expected}")));
-        }
-        Ok(Box::new(Open { index, chunks, embedder: kb.embedder()? }))
+        let index = kb.digest(KbArtifact::VectorIndex)?;
+        let lookup = VectorLookup::open(context, index, kb.embedder()?, chunks.rows.len(), "chunks")?;
+        Ok(Box::new(Open { lookup, chunks }))
     }
 }
 
 struct Open<'a> {
-    index: Arc<VectorIndex>,
+    lookup: VectorLookup<'a>,
     chunks: Arc<Chunks>,
-    embedder: &'a EmbedderSpec,
 }
 
 impl Open<'_> {
-    /// Whether the index has vectors like this one.
-    fn check(&self, embedded: Result<Embedded, RowError>) -> Result<Embedded, RowError> {
-        let embedded = embedded?;
-        let (found, expected) = (embedded.vector.len(), self.index.dimensions());
-        if self.index.vectors() > 0 && found != expected {
-            let why = format!("the query's vector has {found} numbers, those of the chunks have {expected}");
-            return Err(RowError::new(RowErrorKind::BadReply, why));
-        }
-        Ok(embedded)
-    }
-
-    fn found(&self, ask: &Ask<'_>, near: &[Neighbour], embedded: Embedded, share_ms: f64) -> Found {
+    fn found(&self, ask: &Ask<'_>, near: Near) -> Found {
         let hit = |near: &Neighbour| Some(chunk_hit(self.chunks.rows.get(near.text as usize)?, near.score));
-        let hits: Vec<_> = near.iter().filter_map(hit).collect();
+        let hits: Vec<_> = near.neighbours.iter().filter_map(hit).collect();
         let trace = vec![json!({
             "mode": "vector_search",
             "top_k": ask.top_k,
             "result_count": hits.len(),
-            "metric": self.index.metric().name(),
-            "exact": self.index.exact(),
+            "metric": self.lookup.index().metric().name(),
+            "exact": self.lookup.index().exact(),
         })];
-        let latency_ms = embedded.latency_ms + share_ms;
-        Found { hits, trace, latency_ms, usage: embedded.usage.into_iter().collect(), ..Found::default() }
+        Found { hits, trace, latency_ms: near.latency_ms, usage: near.usage.into_iter().collect(), ..Found::default() }
     }
 }
 
 impl Search for Open<'_> {
     fn search(&self, context: &dyn Context, asks: &[Ask<'_>]) -> Result<Vec<Result<Found, RowError>>, StageError> {
-        let texts: Vec<(&str, &str)> = asks.iter().map(|ask| (ask.label, ask.text)).collect();
-        let embedded = embed_texts(context, Step::Retrieve, self.embedder, TextRole::Query, &texts)?;
-        let embedded: Vec<Result<Embedded, RowError>> =
-            embedded.into_iter().map(|embedded| self.check(embedded)).collect();
-        let start = Instant::now();
-        let of_ask = |(ask, embedded): (&Ask<'_>, &'_ Result<Embedded, RowError>)| {
-            embedded.as_ref().ok().map(|embedded| (embedded.vector.clone(), ask.top_k))
-        };
-        let vectors: Vec<(Arc<[f32]>, usize)> = asks.iter().zip(&embedded).filter_map(of_ask).collect();
-        let wanted: Vec<Wanted<'_>> = vectors.iter().map(|(vector, top_k)| Wanted { vector, top_k: *top_k }).collect();
-        let mut near = self.index.nearest(&wanted).into_iter();
-        let share_ms = start.elapsed().as_secs_f64() * 1e3 / wanted.len().max(1) as f64;
-        let found = asks.iter().zip(embedded).map(|(ask, embedded)| {
-            let embedded = embedded?;
-            Ok(self.found(ask, &near.next().unwrap_or_default(), embedded, share_ms))
-        });
-        Ok(found.collect())
+        let near = self.lookup.near(context, asks)?;
+        Ok(asks.iter().zip(near).map(|(ask, near)| Ok(self.found(ask, near?))).collect())
     }
 }
