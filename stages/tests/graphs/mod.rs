@@ -2,5 +2,6 @@
 
 mod chat_server;
 mod search;
+mod vector;
 
 pub use chat_server::ChatServer;

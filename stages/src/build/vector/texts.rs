@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use super::embed::EmbedInput;
-use crate::artifact::{Chunk, Chunks};
+use crate::artifact::{Chunk, Chunks, Entities, Relations};
+use crate::build::graph::{entity_text, relation_text};
 use crate::contract::{Context, decoded};
 use crate::error::StageError;
 use crate::step::Step;
@@ -27,13 +28,25 @@ pub(super) fn texts(context: &dyn Context, input: &EmbedInput) -> Result<Vec<Lab
             let chunks = decoded::<Chunks>(context, Step::Embed, chunks)?;
             Ok(texts_of_chunks(&chunks))
         }
-        EmbedInput::Graph { .. } => Err(StageError::encode(Step::Embed, "not merged yet")),
+        EmbedInput::Graph { entities, relations } => {
+            let entities = decoded::<Entities>(context, Step::Embed, entities)?;
+            let relations = decoded::<Relations>(context, Step::Embed, relations)?;
+            Ok(texts_of_graph(&entities, &relations))
+        }
     }
 }
 
 fn texts_of_chunks(chunks: &Chunks) -> Vec<LabelledText> {
     let text = |chunk: &Chunk| LabelledText { label: chunk.chunk_id.clone(), text: passage(chunk).into_owned() };
     chunks.rows.iter().map(text).collect()
+}
+
+fn texts_of_graph(entities: &Entities, relations: &Relations) -> Vec<LabelledText> {
+    let of_entities =
+        entities.rows.iter().map(|row| LabelledText { label: row.entity_id.clone(), text: entity_text(row) });
+    let of_relations =
+        relations.rows.iter().map(|row| LabelledText { label: row.relation_id.clone(), text: relation_text(row) });
+    of_entities.chain(of_relations).collect()
 }
 
 /// What is embedded of a chunk: the document's title, a line break and the text; the text alone where there is no title or the

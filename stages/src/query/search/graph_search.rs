@@ -12,17 +12,21 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Instant;
 
-use ragstage_cache::{Digest, KeyVisitor};
+use ragstage_cache::{Digest, KeyVisitor, Walk};
 use serde_json::json;
 
 use super::chunk_hit::chunk_hit;
-use super::graph::{Fact, FactHit, GraphFacts, LexicalMatch, RankedChunk, by_hits, by_page_rank};
+use super::graph::{
+    Fact, FactHit, GraphFacts, LexicalMatch, RankedChunk, VectorAsk, VectorHits, VectorMatch, by_hits, by_page_rank,
+};
 use super::knowledge_base::{KbArtifact, KnowledgeBase};
 use super::searcher::{Ask, Found, Search, SearchAlone};
 use crate::artifact::{Chunks, Entities, Hit, Mentions, Relations};
 use crate::build::full_text::ANALYZER_VERSION;
+use crate::build::vector::VectorIndex;
 use crate::contract::{Context, decoded, derived};
-use crate::error::{RowError, StageError, StageErrorKind};
+use crate::error::{RowError, RowErrorKind, StageError, StageErrorKind};
+use crate::model::{Embedded, EmbedderSpec, TextRole, embed_texts};
 use crate::step::Step;
 
 /// Version of how chunks are found in a graph, in the key of this mode and of those that ask it.
@@ -116,7 +120,15 @@ impl GraphSearch {
                 v.text("match", "lexical");
                 v.uint("analyzer_version", ANALYZER_VERSION);
             }
-            GraphMatch::Vector => self.walk_vector(kb, v),
+            GraphMatch::Vector => {
+                v.text("match", "vector");
+                if let Some(digest) = kb.artifacts.get(&KbArtifact::GraphVectorIndex) {
+                    v.digest("index", digest);
+                }
+                if let Some(embedder) = &kb.embedder {
+                    embedder.walk(v);
+                }
+            }
         }
         match self.ranking {
             GraphRanking::Hits => {
@@ -154,7 +166,17 @@ impl GraphSearch {
                 })?;
                 Ok(Box::new(OpenLexical { graph, words }))
             }
-            GraphMatch::Vector => self.open_vector(context, kb, graph),
+            GraphMatch::Vector => {
+                let digest = kb.digest(KbArtifact::GraphVectorIndex)?;
+                let wrong =
+                    |why: String| StageError { step: Step::Retrieve, kind: StageErrorKind::Artifact { digest, why } };
+                let index = derived(context, Step::Retrieve, &digest, &|| {
+                    let file = context.blob_file(&digest)?;
+                    VectorIndex::open(&file).map_err(|error| wrong(error.to_string()))
+                })?;
+                let vectors = VectorMatch::new(index, &graph.facts).map_err(wrong)?;
+                Ok(Box::new(OpenVector { graph, vectors, embedder: kb.embedder()? }))
+            }
         }
     }
 
@@ -271,25 +293,57 @@ impl Search for OpenLexical<'_> {
     }
 }
 
-impl GraphSearch {
-    /// What of the vectors is in the key.
-    fn walk_vector(&self, kb: &KnowledgeBase, v: &mut dyn KeyVisitor) {
-        use ragstage_cache::Walk;
-        v.text("match", "vector");
-        if let Some(digest) = kb.artifacts.get(&KbArtifact::GraphVectorIndex) {
-            v.digest("index", digest);
-        }
-        if let Some(embedder) = &kb.embedder {
-            embedder.walk(v);
-        }
-    }
+/// Searched by vectors.
+struct OpenVector<'a> {
+    graph: OpenGraph<'a>,
+    vectors: VectorMatch,
+    embedder: &'a EmbedderSpec,
+}
 
-    fn open_vector<'a>(
-        &'a self,
-        _context: &dyn Context,
-        _kb: &'a KnowledgeBase,
-        _graph: OpenGraph<'a>,
-    ) -> Result<Box<dyn Search + 'a>, StageError> {
-        Err(StageError::encode(Step::Retrieve, "not merged yet"))
+impl OpenVector<'_> {
+    /// Whether the index has vectors like this one.
+    fn check(&self, embedded: Result<Embedded, RowError>) -> Result<Embedded, RowError> {
+        let embedded = embedded?;
+        let index = self.vectors.index();
+        let (found, expected) = (embedded.vector.len(), index.dimensions());
+        if index.vectors() > 0 && found != expected {
+            let why = format!("the query's vector has {found} numbers, those of the graph have {expected}");
+            return Err(RowError::new(RowErrorKind::BadReply, why));
+        }
+        Ok(embedded)
+    }
+}
+
+impl Search for OpenVector<'_> {
+    fn search(&self, context: &dyn Context, asks: &[Ask<'_>]) -> Result<Vec<Result<Found, RowError>>, StageError> {
+        use rayon::prelude::*;
+        let texts: Vec<(&str, &str)> = asks.iter().map(|ask| (ask.label, ask.text)).collect();
+        let embedded = embed_texts(context, Step::Retrieve, self.embedder, TextRole::Query, &texts)?;
+        let embedded: Vec<Result<Embedded, RowError>> =
+            embedded.into_iter().map(|embedded| self.check(embedded)).collect();
+        let start = Instant::now();
+        let wanted: Vec<VectorAsk> = asks
+            .iter()
+            .zip(&embedded)
+            .filter_map(|(ask, embedded)| {
+                let (entities, relations) = self.graph.limits(ask.top_k);
+                Some(VectorAsk { vector: embedded.as_ref().ok()?.vector.clone(), entities, relations })
+            })
+            .collect();
+        let mut hits = self.vectors.hits(&wanted).into_iter();
+        let share_ms = start.elapsed().as_secs_f64() * 1e3 / wanted.len().max(1) as f64;
+        let with_hits: Vec<(&Ask<'_>, Result<(Embedded, VectorHits), RowError>)> = asks
+            .iter()
+            .zip(embedded)
+            .map(|(ask, embedded)| (ask, embedded.map(|embedded| (embedded, hits.next().unwrap_or_default()))))
+            .collect();
+        let found = with_hits.into_par_iter().map(|(ask, outcome)| {
+            let (embedded, (entities, relations)) = outcome?;
+            let start = Instant::now();
+            let found = self.graph.found(ask, entities, relations);
+            let latency_ms = embedded.latency_ms + share_ms + start.elapsed().as_secs_f64() * 1e3;
+            Ok(Found { latency_ms, usage: embedded.usage.into_iter().collect(), ..found })
+        });
+        Ok(found.collect())
     }
 }

@@ -3,7 +3,9 @@
 mod facts;
 mod lexical_match;
 mod ranking;
+mod vector_match;
 
 pub(super) use facts::{Fact, FactHit, GraphFacts};
 pub(super) use lexical_match::LexicalMatch;
 pub(super) use ranking::{RankedChunk, by_hits, by_page_rank};
+pub(super) use vector_match::{VectorAsk, VectorHits, VectorMatch};
