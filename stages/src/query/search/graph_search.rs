@@ -17,7 +17,7 @@ use serde_json::json;
 
 use super::chunk_hit::chunk_hit;
 use super::graph::{
-    Fact, FactHit, GraphFacts, LexicalMatch, RankedChunk, VectorAsk, VectorHits, VectorMatch, by_hits, by_page_rank,
+    Fact, FactHit, GraphFacts, LexicalMatch, RankedChunk, VectorAsk, VectorMatch, by_hits, by_page_rank,
 };
 use super::knowledge_base::{KbArtifact, KnowledgeBase};
 use super::searcher::{Ask, Found, Search, SearchAlone};
@@ -332,7 +332,7 @@ impl Search for OpenVector<'_> {
             .collect();
         let mut hits = self.vectors.hits(&wanted).into_iter();
         let share_ms = start.elapsed().as_secs_f64() * 1e3 / wanted.len().max(1) as f64;
-        let with_hits: Vec<(&Ask<'_>, Result<(Embedded, VectorHits), RowError>)> = asks
+        let with_hits: Vec<_> = asks
             .iter()
             .zip(embedded)
             .map(|(ask, embedded)| (ask, embedded.map(|embedded| (embedded, hits.next().unwrap_or_default()))))

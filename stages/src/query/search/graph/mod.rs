@@ -8,4 +8,4 @@ mod vector_match;
 pub(super) use facts::{Fact, FactHit, GraphFacts};
 pub(super) use lexical_match::LexicalMatch;
 pub(super) use ranking::{RankedChunk, by_hits, by_page_rank};
-pub(super) use vector_match::{VectorAsk, VectorHits, VectorMatch};
+pub(super) use vector_match::{VectorAsk, VectorMatch};
