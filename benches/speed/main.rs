@@ -19,7 +19,7 @@ use figure::Figure;
 /// A group of figures: its name, and what measures it.
 type Group = (&'static str, fn() -> Vec<Figure>);
 
-const GROUPS: [Group; 7] = [
+const GROUPS: [Group; 8] = [
     ("warm", warm::figures),
     ("rows", rows::figures),
     ("units", units::figures),
