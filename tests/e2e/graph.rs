@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::chat_server::ChatServer;
 use super::small::{self, CASE_COUNT, DOCUMENT_COUNT};
 use super::space::{Ran, Space, steps};
+use crate::model_server::{Act, ModelServer};
 
 /// The small benchmark with a graph and a query in each of two modes, evaluated once.
 fn evaluated() -> Space {
@@ -132,32 +132,33 @@ fn what_a_graph_mode_needs_is_said_before_anything_runs() {
 #[test]
 fn a_model_extracts_each_text_once_and_a_bad_reply_costs_its_chunk_alone() {
     const GOOD: &str = r#"{"entities": [{"name": "town", "type": "place", "description": ""}], "relations": []}"#;
-    let server = ChatServer::start(|request| match request.contains("maritime museum") {
-        true => "I will not.".to_string(),
-        false => GOOD.to_string(),
+    // A reply that does not fit is asked for two more times.
+    const ASKED: usize = 3;
+    let server = ModelServer::new(|request| {
+        Act::Say(if request.prompt().contains("maritime museum") { "I will not." } else { GOOD }.to_string())
     });
     let space = Space::new();
     small::write(&space);
     space.edit("evaluation.yaml", "chunk: {size: 12}\n", "chunk: {size: 100}\n    graph: {extractor: llm, llm: m}\n");
     space.edit("evaluation.yaml", "mode: full_text_search, name: bm25", "mode: graph_search, name: graph");
-    let models = format!("models: [{{name: m, model: scripted, base_url: '{}'}}]\n", server.url);
+    let models = format!("models: [{{name: m, model: scripted, base_url: '{}'}}]\n", server.base_url());
     space.write("evaluation.yaml", &(models + &space.read("evaluation.yaml")));
     let ran = space.run("").expect(10);
-    assert_eq!(server.requests().len(), DOCUMENT_COUNT);
+    assert_eq!(server.total(), DOCUMENT_COUNT - 1 + ASKED);
     // The rest is there, and what was found in it.
     assert_eq!(ran.executed().get("retrieve"), Some(&1));
     assert!(space.read("reports/small/report.json").contains("\"entities\":[\"town\"]"));
 
     // The one that failed is asked again, and nothing else.
     space.run("").expect(10);
-    assert_eq!(server.requests().len(), DOCUMENT_COUNT + 1);
+    assert_eq!(server.total(), DOCUMENT_COUNT - 1 + 2 * ASKED);
 
     // Another server of the same name now says what it should; then all is done, and kept.
-    let willing = ChatServer::start(|_| GOOD.to_string());
-    space.edit("evaluation.yaml", &server.url, &willing.url);
+    let willing = ModelServer::new(|_| Act::Say(GOOD.to_string()));
+    space.edit("evaluation.yaml", &server.base_url(), &willing.base_url());
     space.run("").expect(0);
-    assert_eq!(willing.requests().len(), 1);
+    assert_eq!(willing.total(), 1);
     let warm = space.run("").expect(0).expect_nothing();
-    assert_eq!((willing.requests().len(), server.requests().len()), (1, DOCUMENT_COUNT + 1));
+    assert_eq!((willing.total(), server.total()), (1, DOCUMENT_COUNT - 1 + 2 * ASKED));
     assert_eq!(warm.executed(), steps(&[]));
 }

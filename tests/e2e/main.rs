@@ -2,8 +2,6 @@
 
 mod answers;
 mod changes;
-#[path = "../../stages/tests/graphs/chat_server.rs"]
-mod chat_server;
 mod counting_proxy;
 mod damage;
 mod evaluation_file;

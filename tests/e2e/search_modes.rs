@@ -197,7 +197,7 @@ fn another_prompt_asks_again_and_its_file_is_read() {
     space.run("evaluation.yaml").expect(0);
     assert_eq!(server.total(), small::CASE_COUNT);
     space.run("evaluation.yaml").expect(0).expect_nothing();
-    space.write("rewrite.md", "Other words for: {{ question }}\n");
+    space.write("rewrite.md", "Other words for: {{ query }}\n");
     space.edit("evaluation.yaml", &query(""), &query(", prompt: rewrite.md"));
     space.run("evaluation.yaml").expect(0);
     assert_eq!(server.total(), 2 * small::CASE_COUNT);
