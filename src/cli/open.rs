@@ -57,7 +57,8 @@ fn file_of(given: &Path) -> PathBuf {
 /// When one of them is invalid, or two bear one name.
 pub fn evaluations(files: &[PathBuf], secrets: Secrets) -> Result<Vec<Evaluation>, Failure> {
     let environment = |name: &str| match (std::env::var(name).ok(), secrets) {
-        (None, Secrets::NotNeeded) => Some(String::new()),
+        // Not blank, for a blank key is a fault; it is sent to nobody.
+        (None, Secrets::NotNeeded) => Some("unset".to_string()),
         (found, _) => found,
     };
     let mut evaluations: Vec<Evaluation> = Vec::new();

@@ -14,17 +14,18 @@ use super::answer::{self, ANSWER};
 use super::benchmark::{self, BENCHMARK};
 use super::check::check;
 use super::diagnostic::{Diagnostic, EvaluationErrors, Faults};
+use super::embed::EmbedConfig;
 use super::evaluators::{self, CheckEvaluator, EVALUATOR};
 use super::gates::{self, GATE, GateSpec};
 use super::limits::{self, LIMITS, Limits};
 use super::mode::Modes;
-use super::models::{self, MODEL, Models};
+use super::models::{self, MODEL, Models, ServedModel};
 use super::name::NAME;
 use super::node::Value;
 use super::prompt::PromptFiles;
 use super::queries::{self, QUERY, QuerySpec, RecipeNames};
-use super::recipe::{self, NAMED_RECIPE, RECIPE, Recipe, RecipeKind};
-use super::rerankers::{self, RERANKER};
+use super::recipe::{self, BuiltRecipe, NAMED_RECIPE, RECIPE, Recipe, RecipeKind};
+use super::rerankers::{self, RERANKER, Rerankers};
 use super::shape::{Field, Need, Record, Shape, TEXT, Together};
 use super::statistics::{self, STATISTICS};
 use super::tree::read_tree;
@@ -141,6 +142,8 @@ pub struct Evaluation {
     pub gates: Vec<GateSpec>,
     /// How much runs at once.
     pub limits: Limits,
+    /// The models behind endpoints that the file names.
+    pub served: Vec<ServedModel>,
     /// Where report files go.
     pub output: PathBuf,
     /// Every file that was read to know this.
@@ -286,6 +289,7 @@ fn convert(
         statistics: statistics::convert(&view.get("statistics")),
         gates,
         limits: limits::convert(&view.get("limits")),
+        served: served(&models, &rerankers, &recipes),
         output,
         files,
         name,
@@ -336,6 +340,19 @@ fn convert_recipes<'a>(
         places.push(item);
     }
     (recipes, places, incomplete)
+}
+
+/// Every model behind an endpoint.
+fn served(models: &Models, rerankers: &Rerankers, recipes: &[Recipe]) -> Vec<ServedModel> {
+    let chat = models.list.iter().map(|model| ServedModel::of("chat model", &model.model, &model.endpoint));
+    let rerank = rerankers.list.iter().map(|(_, model)| ServedModel::of("reranker", &model.model, &model.endpoint));
+    let embed = recipes.iter().filter_map(|recipe| match &recipe.kind {
+        RecipeKind::Built(BuiltRecipe { embed: Some(EmbedConfig::OpenAi(model)), .. }) => {
+            Some(ServedModel::of("embedder", &model.model, &model.endpoint))
+        }
+        _ => None,
+    });
+    chat.chain(rerank).chain(embed).collect()
 }
 
 /// Whether two recipes' systems would share responses although they are reached in different ways.

@@ -53,6 +53,7 @@ pub use file::{Evaluation, read};
 pub use gates::GateSpec;
 pub use limits::{Limits, PoolLimits};
 pub use model_place::ModelPlace;
+pub use models::ServedModel;
 pub use queries::{FULL_TEXT_SEARCH, QuerySpec};
 pub use recipe::{BuiltRecipe, Recipe, RecipeKind};
 pub use schema::json_schema;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ragstage_stages::model::ChatModel;
+use ragstage_stages::model::{ChatModel, Endpoint};
 use ragstage_stages::nearest::nearest;
 
 use super::check::did_you_mean;
@@ -34,6 +34,31 @@ pub(super) static MODEL: Record = Record {
     ],
     together: &[],
 };
+
+/// A model behind an endpoint, as its replies are kept: by kind, name and endpoint, and not by URL.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServedModel {
+    /// `chat model`, `reranker` or `embedder`.
+    pub kind: &'static str,
+    /// The model's own name.
+    pub model: String,
+    /// What the endpoint is called.
+    pub endpoint: String,
+    /// Where it is.
+    pub base_url: String,
+}
+
+impl ServedModel {
+    /// The model `model` at `endpoint`.
+    pub(super) fn of(kind: &'static str, model: &str, endpoint: &Endpoint) -> Self {
+        ServedModel {
+            kind,
+            model: model.to_string(),
+            endpoint: endpoint.label.clone(),
+            base_url: endpoint.base_url.clone(),
+        }
+    }
+}
 
 /// The models as far as they are known.
 pub(super) struct Models {

@@ -18,7 +18,7 @@ use super::error::GraphError;
 use super::evaluation_nodes::EvaluationNodes;
 use super::node::{Graph, Node, NodeId, ResponseNodes, Scope, Spec};
 use super::unit_place::UnitPlace;
-use crate::evaluation::{BuiltRecipe, Evaluation, QuerySpec, Recipe, RecipeKind, SystemConfig};
+use crate::evaluation::{BuiltRecipe, Evaluation, QuerySpec, Recipe, RecipeKind, ServedModel, SystemConfig};
 use crate::exec::Sources;
 
 /// Adds evaluations to a graph.
@@ -75,6 +75,11 @@ impl GraphBuilder<'_> {
         let mut responses = Vec::new();
         let mut errors = Vec::new();
         let mut recipes = Vec::new();
+        for served in &evaluation.served {
+            if self.graph.note_served(served).is_some() {
+                errors.push(same_model(evaluation, served));
+            }
+        }
         for recipe in &evaluation.recipes {
             let system = match &recipe.kind {
                 RecipeKind::System(config) => match self.system(evaluation, recipe, config) {
@@ -373,6 +378,16 @@ fn same_system(evaluation: &Evaluation, recipe: &Recipe, system: &SystemSpec) ->
         ),
     )
     .hint("give different systems different `name`s or `version`s: responses are kept by these, not by URL")
+}
+
+/// Two models that are one by their keys, but served in different places.
+fn same_model(evaluation: &Evaluation, served: &ServedModel) -> InputError {
+    let ServedModel { kind, model, endpoint, base_url } = served;
+    InputError::new(
+        Place::file(&evaluation.path),
+        format!("the {kind} {model:?} of endpoint {endpoint:?} is at {base_url}, and at another URL as well"),
+    )
+    .hint("give different servers different `endpoint`s: replies are kept by model and endpoint, not by URL")
 }
 
 /// The name that labels bear.

@@ -21,6 +21,7 @@ use ragstage_stages::score::Evaluator;
 use ragstage_stages::step::Step;
 use serde::Serialize;
 
+use crate::evaluation::ServedModel;
 use ragstage_stages::artifact::Json;
 
 /// A node's position in its graph.
@@ -237,6 +238,7 @@ pub struct Graph {
     index: HashMap<Digest, NodeId>,
     labels: HashMap<String, usize>,
     systems: HashMap<Digest, Arc<SystemSpec>>,
+    served: Vec<ServedModel>,
 }
 
 impl Graph {
@@ -265,6 +267,19 @@ impl Graph {
     pub fn note_system(&mut self, system: &Arc<SystemSpec>) -> Option<Arc<SystemSpec>> {
         let known = self.systems.entry(key_of(&**system)).or_insert_with(|| system.clone());
         (known.transport != system.transport).then(|| known.clone())
+    }
+
+    /// Notes a model behind an endpoint. Gives the one of the same kind, name and endpoint that was noted before it, at
+    /// another URL: their replies would be taken for each other's.
+    pub fn note_served(&mut self, served: &ServedModel) -> Option<ServedModel> {
+        let key = |model: &ServedModel| (model.kind, model.model.clone(), model.endpoint.clone());
+        match self.served.iter().find(|known| key(known) == key(served)) {
+            Some(known) => (known.base_url != served.base_url).then(|| known.clone()),
+            None => {
+                self.served.push(served.clone());
+                None
+            }
+        }
     }
 
     /// Adds a node, or finds the one that is the same action: same step, parameters, salt and inputs.

@@ -222,3 +222,34 @@ fn an_unusable_reply_fails_its_case_unless_the_base_may_stand_in() {
     let cases = report["case_results"].as_array().expect("case results");
     assert!(cases.iter().all(|case| !case["response"]["metadata"]["fallback"].is_null()), "{}", cases[0]);
 }
+
+#[test]
+fn one_name_for_two_servers_is_refused() {
+    let space = Space::new();
+    small::write(&space);
+    let embed = |port: u32| format!("embed: {{provider: openai, model: m, base_url: 'http://127.0.0.1:{port}/v1'}}");
+    space.edit(
+        "evaluation.yaml",
+        "chunk: {size: 12}\n",
+        &format!("{}\n  - name: second\n    {}\n", embed(1), embed(2)),
+    );
+    let ran = space.run("evaluation.yaml").expect(3);
+    assert!(
+        ran.stderr.contains(
+            "the embedder \"m\" of endpoint \"default\" is at http://127.0.0.1:2/v1, and at another URL as well"
+        ),
+        "{}",
+        ran.stderr
+    );
+    // A plan needs no key.
+    space.edit("evaluation.yaml", &embed(2), "chunk: {size: 12}");
+    space.edit(
+        "evaluation.yaml",
+        "base_url: 'http://127.0.0.1:1/v1'",
+        "api_key_env: NOBODY_SET_THIS, base_url: 'http://127.0.0.1:1/v1'",
+    );
+    space.ragstage("plan evaluation.yaml").expect(0);
+    assert!(
+        space.run("evaluation.yaml").expect(3).stderr.contains("the environment variable `NOBODY_SET_THIS` is not set")
+    );
+}
