@@ -1,7 +1,11 @@
 //! Answers of a chat model as an action: what is asked, what is asked again, and what is read of a reply.
 
-mod chat_server;
 mod memory;
+#[path = "../../tests/e2e/model_server.rs"]
+mod model_server;
+mod scripted_model;
+#[path = "../../tests/e2e/wire.rs"]
+mod wire;
 
 use std::sync::Arc;
 
@@ -19,8 +23,8 @@ use ragstage_stages::query::{AnswerOptions, AnswerQuestions, ChatAnswerOptions, 
 use ragstage_stages::score::{EvaluatorSpec, ScoreResponses, evaluator};
 use serde_json::{Value, json};
 
-use chat_server::ChatServer;
 use memory::{MemoryContext, Ran};
+use scripted_model::ChatServer;
 
 /// Case, question, category.
 const CASES: [(&str, &str, &str); 3] =

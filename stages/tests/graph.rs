@@ -3,6 +3,11 @@
 mod graphs;
 mod harbour;
 mod memory;
+#[path = "../../tests/e2e/model_server.rs"]
+mod model_server;
+mod scripted_model;
+#[path = "../../tests/e2e/wire.rs"]
+mod wire;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -22,9 +27,9 @@ use ragstage_stages::contract::Artifact;
 use ragstage_stages::error::RowErrorKind;
 use ragstage_stages::model::{ChatModel, Endpoint, Price};
 
-use graphs::ChatServer;
 use harbour::{chunk, chunks, run};
 use memory::MemoryContext;
+use scripted_model::ChatServer;
 
 fn lexical(chunks: Digest) -> ExtractGraph {
     ExtractGraph { chunks, options: GraphOptions { extractor: GraphExtractor::Lexical, max_entities: 24 }, salt: 0 }
@@ -338,17 +343,18 @@ const GOOD: &str = r#"{"entities": [{"name": "Ships", "type": "vehicle", "descri
                 {"source": "ships", "target": "keeper", "type": "know", "description": ""}]}"#;
 
 fn asked(server: &ChatServer, chunks: Digest, max_tokens: u32) -> ExtractGraph {
-    let llm = LlmExtractor { model: model(&server.url), max_tokens, entity_types: Vec::new() };
+    let llm = LlmExtractor { model: Arc::new(server.model("m")), max_tokens, entity_types: Vec::new() };
     ExtractGraph { chunks, options: GraphOptions { extractor: GraphExtractor::Llm(llm), max_entities: 5 }, salt: 0 }
 }
 
 #[test]
 fn a_model_is_asked_once_per_text_in_one_call() {
-    let server = ChatServer::start(|_| GOOD.to_string());
+    let server = ChatServer::new(|_| GOOD.to_string());
     let memory = MemoryContext::default();
     let action = asked(&server, memory.put(&chunks()), 200);
     let (outputs, failed) = run(&memory, &action);
-    assert_eq!((failed, server.requests().len()), (0, 3));
+    let mut requests = server.asked();
+    assert_eq!((failed, requests.len()), (0, 3));
     let extracted: Extracted = memory.read(&outputs["extracted"]);
     let facts = &extracted.rows[1].facts;
     assert_eq!((facts.entities.len(), facts.relations.len(), facts.left_out), (2, 1, 1));
@@ -364,14 +370,15 @@ fn a_model_is_asked_once_per_text_in_one_call() {
     let mut more = chunks();
     more.rows.push(chunk("c4", "mill", None, "The mill grinds grain."));
     run(&memory, &ExtractGraph { chunks: memory.put(&more), salt: 1, ..action.clone() });
-    assert_eq!((server.requests().len(), memory.computed()), (4, vec!["c4".to_string()]));
+    requests.extend(server.asked());
+    assert_eq!((requests.len(), memory.computed()), (4, vec!["c4".to_string()]));
 
-    let request = &server.requests()[0];
+    let request = &requests[0];
     assert_eq!((&request["max_tokens"], &request["temperature"]), (&200.into(), &0.0.into()));
     assert_eq!(request["response_format"]["type"], "json_schema");
     assert!(request["messages"][0]["content"].as_str().is_some_and(|text| text.contains("At most 5 entities")));
     let texts: BTreeSet<String> =
-        server.requests().iter().map(|request| request["messages"][1]["content"].to_string()).collect();
+        requests.iter().map(|request| request["messages"][1]["content"].to_string()).collect();
     assert_eq!(texts.len(), 4);
 }
 
@@ -381,7 +388,7 @@ fn a_reply_that_cannot_be_used_fails_its_chunk_alone() {
         ["no JSON", "[]", r#"{"entities": []}"#, r#"{"entities": [{"name": " ", "type": "x"}], "relations": []}"#]
     {
         let reply = bad.to_string();
-        let server = ChatServer::start(move |request| match request.contains("unload grain") {
+        let server = ChatServer::new(move |request| match request.to_string().contains("unload grain") {
             true => reply.clone(),
             false => GOOD.to_string(),
         });

@@ -2,7 +2,11 @@
 
 mod harbour;
 mod memory;
+#[path = "../../tests/e2e/model_server.rs"]
+mod model_server;
 mod scripted_model;
+#[path = "../../tests/e2e/wire.rs"]
+mod wire;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -156,9 +160,9 @@ fn lexical_reranking_prefers_passages_with_more_of_the_query() {
 
 #[test]
 fn a_model_puts_candidates_in_order_and_is_asked_once() {
-    let server = ChatServer::start(Box::new(|_| Ok(json!({"order": [2]}))));
+    let server = ChatServer::of_prompts(|_| Ok(json!({"order": [2]})));
     let memory = MemoryContext::default();
-    let mode = || SearchMode::Rerank(rerank_by_llm(server.model()));
+    let mode = || SearchMode::Rerank(rerank_by_llm(server.model("scripted")));
     let (rows, observations) = ask(&memory, mode(), 5, &[GRAIN, "xylophone", "town"]);
     // The base mode says quay, tide. Nothing, or one candidate, is not asked about.
     assert_eq!((ids(&rows[0]), scores(&rows[0])), (vec!["tide", "quay"], vec![1.0, 0.5]));
@@ -171,7 +175,7 @@ fn a_model_puts_candidates_in_order_and_is_asked_once() {
         "Query: Where do ships unload grain?\n\n[1] Ships unload grain at the quay\n[2] Tides rise twice a day. Ships ";
     assert!(prompts[0].ends_with(end.trim_end()), "{}", prompts[0]);
     let usage = &observations.rows[0].usage;
-    assert_eq!((usage.len(), usage[0].model.as_str(), usage[0].calls, usage[0].nano_usd), (1, "small", 1, 14_000));
+    assert_eq!((usage.len(), usage[0].model.as_str(), usage[0].calls, usage[0].nano_usd), (1, "small", 1, 120_000));
     assert!(observations.rows[1].usage.is_empty());
 
     // Another top_k is another result of the same reply: nothing is paid for again.
@@ -184,9 +188,9 @@ fn a_model_puts_candidates_in_order_and_is_asked_once() {
 fn an_unusable_reply_fails_its_case_alone_or_falls_back() {
     let script =
         |prompt: &str| Ok(if prompt.contains(GRAIN) { json!({"order": [9]}) } else { json!({"order": [2, 1]}) });
-    let server = ChatServer::start(Box::new(script));
+    let server = ChatServer::of_prompts(script);
     let memory = MemoryContext::default();
-    let mode = rerank_by_llm(server.model());
+    let mode = rerank_by_llm(server.model("scripted"));
     let other = "grain ships of Hull";
     let (rows, _) = ask(&memory, SearchMode::Rerank(mode.clone()), 5, &[GRAIN, other]);
     let error = rows[0].error.as_ref().expect("an error");
@@ -222,9 +226,9 @@ fn a_server_that_does_not_reply_fails_the_case_whatever_the_options_say() {
 #[test]
 fn wordings_are_fused_with_the_query_first() {
     let script = |_: &str| Ok(json!({"queries": ["tides", " tides", "harbour town", "too many"]}));
-    let server = ChatServer::start(Box::new(script));
+    let server = ChatServer::of_prompts(script);
     let memory = MemoryContext::default();
-    let mode = rewrite_by_llm(server.model());
+    let mode = rewrite_by_llm(server.model("scripted"));
     let (rows, observations) = ask(&memory, SearchMode::Rewrite(mode.clone()), 5, &[GRAIN]);
     // Lists: (quay, tide), (tide), (hull): tide = 1/62 + 1/61, quay = hull = 1/61, of which quay is in an earlier list.
     assert_eq!(ids(&rows[0]), ["tide", "quay", "hull"]);
@@ -249,9 +253,9 @@ fn wordings_are_fused_with_the_query_first() {
 
 #[test]
 fn without_usable_wordings_the_case_fails_or_falls_back() {
-    let server = ChatServer::start(Box::new(|_| Ok(json!({"queries": [" "]}))));
+    let server = ChatServer::of_prompts(|_| Ok(json!({"queries": [" "]})));
     let memory = MemoryContext::default();
-    let mode = rewrite_by_llm(server.model());
+    let mode = rewrite_by_llm(server.model("scripted"));
     let (rows, _) = ask(&memory, SearchMode::Rewrite(mode.clone()), 5, &[GRAIN]);
     assert_eq!(rows[0].error.as_ref().expect("an error").message, "expected texts in `queries`, found none");
     let mode = RewriteSearch { on_failure: OnFailure::Base, include_original: false, ..mode };
@@ -289,9 +293,9 @@ fn detective(prompt: &str) -> Result<Value, u16> {
 
 #[test]
 fn rounds_go_on_until_the_evidence_suffices_case_by_case() {
-    let server = ChatServer::start(Box::new(detective));
+    let server = ChatServer::of_prompts(detective);
     let memory = MemoryContext::default();
-    let mode = SearchMode::Multihop(multihop_by_llm(server.model()));
+    let mode = SearchMode::Multihop(multihop_by_llm(server.model("scripted")));
     let (rows, observations) = ask(&memory, mode, 5, &[BUILDER, GRAIN]);
     assert_eq!(rows[0].metadata["rounds"], 2);
     assert_eq!(
@@ -318,7 +322,7 @@ fn rounds_go_on_until_the_evidence_suffices_case_by_case() {
     let second = prompts.iter().find(|prompt| prompt.contains("Last search: Ada Brunt")).expect("a second round");
     assert!(second.contains("Known so far:\n- Ada Brunt built it.\n"), "{second}");
     assert_eq!(observations.rows[0].usage[0].calls, 2);
-    assert_eq!(observations.rows[0].usage[0].usage.prompt_tokens, 20);
+    assert_eq!(observations.rows[0].usage[0].usage.prompt_tokens, 200);
     assert_eq!(observations.rows[1].usage[0].calls, 1);
 }
 
@@ -328,19 +332,19 @@ fn a_case_ends_when_nothing_new_is_asked_or_after_the_last_round() {
         let next = if prompt.contains("Last search: tides") { "grain" } else { "tides" };
         Ok(json!({"useful": false, "information": "", "sufficient": false, "next_query": next}))
     };
-    let server = ChatServer::start(Box::new(script));
+    let server = ChatServer::of_prompts(script);
     let memory = MemoryContext::default();
     let issues = |row: &Retrieved| -> Vec<String> {
         let list = row.metadata["issues"].as_array().expect("issues").iter();
         list.map(|issue| issue["code"].as_str().expect("a code").to_string()).collect()
     };
     // grain -> tides -> grain, which was asked before.
-    let (rows, _) = ask(&memory, SearchMode::Multihop(multihop_by_llm(server.model())), 5, &["grain"]);
+    let (rows, _) = ask(&memory, SearchMode::Multihop(multihop_by_llm(server.model("scripted"))), 5, &["grain"]);
     assert_eq!(rows[0].metadata["rounds"], 2);
     let useless = "round_no_useful_information";
     assert_eq!(issues(&rows[0]), [useless, useless, "answer_not_confirmed"]);
     // xylophone -> tides -> grain -> (three rounds are over).
-    let (rows, _) = ask(&memory, SearchMode::Multihop(multihop_by_llm(server.model())), 5, &["xylophone"]);
+    let (rows, _) = ask(&memory, SearchMode::Multihop(multihop_by_llm(server.model("scripted"))), 5, &["xylophone"]);
     assert_eq!(rows[0].metadata["rounds"], 3);
     assert_eq!(issues(&rows[0]), ["round_no_results", useless, useless, useless, "answer_not_confirmed"]);
     let nothing = server.prompts().into_iter().filter(|prompt| prompt.ends_with("It found nothing.")).count();
@@ -352,9 +356,9 @@ fn an_unusable_plan_ends_with_the_evidence_so_far_where_that_is_wanted() {
     let script = |prompt: &str| {
         if prompt.contains("Last search: Ada Brunt") { Ok(json!({"verdict": "maybe"})) } else { detective(prompt) }
     };
-    let server = ChatServer::start(Box::new(script));
+    let server = ChatServer::of_prompts(script);
     let memory = MemoryContext::default();
-    let mode = multihop_by_llm(server.model());
+    let mode = multihop_by_llm(server.model("scripted"));
     let (rows, _) = ask(&memory, SearchMode::Multihop(mode.clone()), 5, &[BUILDER, GRAIN]);
     assert_eq!(rows[0].error.as_ref().map(|error| error.kind), Some(RowErrorKind::BadReply));
     assert_eq!(rows[1].error, None);
@@ -396,15 +400,15 @@ fn what_a_case_gets_depends_on_that_case_alone() {
             detective(prompt)
         }
     };
-    let server = ChatServer::start(Box::new(script));
+    let server = ChatServer::of_prompts(script);
     let texts = [BUILDER, GRAIN, "ships", "xylophone", "tides of Hull", "What is it?"];
-    let rerank = || Box::new(SearchMode::Rerank(rerank_by_llm(server.model())));
+    let rerank = || Box::new(SearchMode::Rerank(rerank_by_llm(server.model("scripted"))));
     for mode in [
         SearchMode::Rerank(rerank_by(RerankBy::Lexical)),
         SearchMode::Rewrite(rewrite(Rewriter::Lexical)),
         SearchMode::Multihop(multihop(Planner::Lexical)),
-        SearchMode::Rewrite(RewriteSearch { base: rerank(), ..rewrite_by_llm(server.model()) }),
-        SearchMode::Multihop(MultihopSearch { base: rerank(), ..multihop_by_llm(server.model()) }),
+        SearchMode::Rewrite(RewriteSearch { base: rerank(), ..rewrite_by_llm(server.model("scripted")) }),
+        SearchMode::Multihop(MultihopSearch { base: rerank(), ..multihop_by_llm(server.model("scripted")) }),
     ] {
         let many = ask(&MemoryContext::default(), mode.clone(), 2, &texts).0;
         server.prompts();
@@ -428,9 +432,9 @@ fn equal_questions_of_several_cases_are_asked_once() {
             json!({"queries": ["tides", "Ada Brunt"]})
         })
     };
-    let server = ChatServer::start(Box::new(script));
-    let base = Box::new(SearchMode::Rerank(rerank_by_llm(server.model())));
-    let mode = SearchMode::Rewrite(RewriteSearch { base, ..rewrite_by_llm(server.model()) });
+    let server = ChatServer::of_prompts(script);
+    let base = Box::new(SearchMode::Rerank(rerank_by_llm(server.model("scripted"))));
+    let mode = SearchMode::Rewrite(RewriteSearch { base, ..rewrite_by_llm(server.model("scripted")) });
     let (rows, observations) = ask(&MemoryContext::default(), mode, 5, &[BUILDER, GRAIN]);
     assert!(rows.iter().all(|row| row.error.is_none()));
     // Two rewrites; orders for two queries and one wording, for of `tides` there is but one candidate.

@@ -1,7 +1,4 @@
-//! Searching graphs, and a scripted chat model that extracts them.
+//! Searching graphs.
 
-mod chat_server;
 mod search;
 mod vector;
-
-pub use chat_server::ChatServer;

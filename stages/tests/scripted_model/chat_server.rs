@@ -1,79 +1,89 @@
-//! A chat model that says what a test tells it to say.
+//! A chat model that says what a test tells it to say, and remembers what it was asked.
 
-use std::sync::{Arc, Mutex};
-use std::thread::JoinHandle;
+// Each test target uses its own part of it.
+#![allow(dead_code)]
+
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ragstage_stages::model::{ChatModel, Endpoint, Price};
 use serde_json::{Value, json};
-use tiny_http::{Response, Server};
 
-/// What to reply to a prompt: the content of the message, or a status.
-pub type Script = dyn Fn(&str) -> Result<Value, u16> + Send;
+use crate::model_server::{Act, ModelServer, Request};
 
-/// A server that plays a script; it ends with the value.
+/// The running server. Every reply says that it took 100 tokens to read and 10 to write.
 pub struct ChatServer {
-    server: Arc<Server>,
-    prompts: Arc<Mutex<Vec<String>>>,
-    thread: Option<JoinHandle<()>>,
+    server: ModelServer,
+    /// How many requests were looked at.
+    seen: AtomicUsize,
+}
+
+/// A reply to a request's body: the message's content, or a status.
+fn act(request: &Request, reply: Result<String, u16>) -> Act {
+    assert_eq!(request.path, "chat/completions");
+    match reply {
+        Ok(text) => Act::Json(json!({
+            "choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}],
+            "usage": {"prompt_tokens": 100, "completion_tokens": 10},
+        })),
+        Err(status) => Act::Status(status, "", "{}".to_string()),
+    }
+}
+
+/// The first message of a request.
+fn prompt(body: &Value) -> &str {
+    body["messages"][0]["content"].as_str().expect("a prompt")
 }
 
 impl ChatServer {
-    /// A server that replies as `script` says. Every reply took 10 tokens to read and 2 to write.
-    pub fn start(script: Box<Script>) -> Self {
-        let server = Arc::new(Server::http("127.0.0.1:0").expect("a port"));
-        let prompts = Arc::new(Mutex::new(Vec::new()));
-        let (own, told) = (server.clone(), prompts.clone());
-        let thread = std::thread::spawn(move || {
-            for mut request in own.incoming_requests() {
-                let body: Value = serde_json::from_reader(request.as_reader()).expect("JSON");
-                let prompt = body["messages"][0]["content"].as_str().expect("a prompt").to_string();
-                let reply = script(&prompt);
-                told.lock().expect("prompts").push(prompt);
-                let response = match reply {
-                    Ok(content) => Response::from_string(
-                        json!({
-                            "choices": [{"message": {"content": content.to_string()}, "finish_reason": "stop"}],
-                            "usage": {"prompt_tokens": 10, "completion_tokens": 2},
-                        })
-                        .to_string(),
-                    ),
-                    Err(status) => Response::from_string("{}").with_status_code(status),
-                };
-                let _ = request.respond(response);
-            }
-        });
-        ChatServer { server, prompts, thread: Some(thread) }
+    /// A server that replies to a request's body what `script` says.
+    pub fn new(script: impl Fn(&Value) -> String + Send + 'static) -> Self {
+        ChatServer::of(move |request| act(request, Ok(script(&request.body))))
     }
 
-    /// The model that it serves.
-    pub fn model(&self) -> ChatModel {
+    /// A server that replies to a prompt, the first message of a request, with JSON or with a status.
+    pub fn of_prompts(script: impl Fn(&str) -> Result<Value, u16> + Send + 'static) -> Self {
+        ChatServer::of(move |request| act(request, script(prompt(&request.body)).map(|json| json.to_string())))
+    }
+
+    fn of(script: impl Fn(&Request) -> Act + Send + 'static) -> Self {
+        ChatServer { server: ModelServer::new(script), seen: AtomicUsize::new(0) }
+    }
+
+    /// Goes on with another script.
+    pub fn rescript(&self, script: impl Fn(&Value) -> String + Send + 'static) {
+        self.server.rescript(move |request| act(request, Ok(script(&request.body))));
+        self.seen.store(0, Ordering::SeqCst);
+    }
+
+    /// The prompts since the last call, sorted.
+    pub fn prompts(&self) -> Vec<String> {
+        let mut prompts: Vec<String> = self.asked().iter().map(|body| prompt(body).to_string()).collect();
+        prompts.sort();
+        prompts
+    }
+
+    /// The bodies of the requests since the last call, sorted by their text.
+    pub fn asked(&self) -> Vec<Value> {
+        let requests = self.server.requests("chat/completions");
+        let seen = self.seen.swap(requests.len(), Ordering::SeqCst);
+        let mut asked: Vec<Value> = requests.into_iter().skip(seen).map(|request| request.body).collect();
+        asked.sort_by_key(Value::to_string);
+        asked
+    }
+
+    /// The model `name` on this server, at 1 and 2 dollars per million tokens.
+    pub fn model(&self, name: &str) -> ChatModel {
         ChatModel {
             name: "small".to_string(),
-            model: "scripted".to_string(),
+            model: name.to_string(),
             endpoint: Endpoint {
                 label: "default".to_string(),
-                base_url: format!("http://{}/v1", self.server.server_addr()),
+                base_url: self.server.base_url(),
                 headers: Vec::new(),
                 variables: Vec::new(),
             },
             structured: true,
             price: Price { input_per_million: 1.0, output_per_million: 2.0 },
-        }
-    }
-
-    /// The prompts since the last call, sorted.
-    pub fn prompts(&self) -> Vec<String> {
-        let mut prompts = std::mem::take(&mut *self.prompts.lock().expect("prompts"));
-        prompts.sort();
-        prompts
-    }
-}
-
-impl Drop for ChatServer {
-    fn drop(&mut self) {
-        self.server.unblock();
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
         }
     }
 }
