@@ -1,4 +1,5 @@
-//! `${NAME}` in headers and environment values: the only places where an evaluation file reads the environment.
+//! `${NAME}` in headers and environment values: the only places, beside `api_key_env`, where an evaluation file reads the
+//! environment.
 //!
 //! A substituted value goes into the transport and nowhere else; no message quotes a value of these mappings.
 
@@ -15,7 +16,7 @@ pub(super) const MISPLACED: &str = "`${` is not replaced here";
 
 /// The advice about a placeholder elsewhere.
 pub(super) const WHERE: &str =
-    "environment variables are read in the values of `system.headers` and `system.environment` only";
+    "environment variables are read in the values of `headers` and of `system.environment` only";
 
 /// Checks the form of a mapping of names to texts without looking at a variable.
 pub(super) fn check(node: &mut Node, path: &str, faults: &mut Faults) {

@@ -95,7 +95,7 @@ fn results_say_how_they_were_found() {
         assert_eq!(metadata["round_reports"].as_array().map(Vec::len), Some(rounds));
         // In each round the base mode's base, the base mode, then the mode itself.
         let modes: Vec<&Value> =
-            metadata["trace"].as_array().expect("a trace").iter().map(|event| &event["mode"]).collect();
+            response["trace"].as_array().expect("a trace").iter().map(|event| &event["mode"]).collect();
         let round = ["full_text_search", "rerank_search", "multihop_search"];
         assert_eq!(modes, std::iter::repeat_n(round, rounds).flatten().collect::<Vec<_>>());
     }

@@ -14,7 +14,7 @@ use super::json_reply::bad_reply;
 use super::local_embedder::{self, LocalEmbedder};
 use super::usage::{ModelUsage, Usage};
 use crate::contract::{Context, Free, Pool, Row, RowBatch, RowItem, RowOutcome, derived};
-use crate::error::{RowError, StageError, StageErrorKind};
+use crate::error::{InputError, Place, RowError, StageError, StageErrorKind};
 use crate::step::Step;
 
 /// Version of how a vector is asked for, checked and kept, in the key of every vector.
@@ -160,9 +160,9 @@ fn in_process(
 ) -> Result<Vec<RowOutcome>, StageError> {
     let unusable: Mutex<Option<StageError>> = Mutex::default();
     let open = || -> Result<Opened, StageError> {
-        let provider = |why: String| StageError { step, kind: StageErrorKind::Provider(why) };
-        let opened = local_embedder::open(&slot.0).map_err(provider)?;
-        opened.map(Opened).ok_or_else(|| provider("the embedder is not one of this process".to_string()))
+        let opened = local_embedder::open(&slot.0).map_err(|why| unreadable(step, &slot.0, why))?;
+        let other = || StageError::encode(step, "the embedder is not one of this process");
+        opened.map(Opened).ok_or_else(other)
     };
     let batch = RowBatch { slot, pool: Pool::Cpu, items, cost: &Free };
     let outcomes = context.rows_in_groups(batch, LOCAL_GROUP, &|indexes, _| {
@@ -193,6 +193,17 @@ fn in_process(
         Some(error) => Err(error),
         None => Ok(outcomes),
     }
+}
+
+/// A model whose files are not what they should be.
+fn unreadable(step: Step, embedder: &EmbedderSpec, why: String) -> StageError {
+    let folder = match embedder {
+        EmbedderSpec::Static(spec) => &spec.folder,
+        EmbedderSpec::Bert(spec) => &spec.folder,
+        EmbedderSpec::OpenAi(_) | EmbedderSpec::Hashing(_) => return StageError::encode(step, why),
+    };
+    let error = InputError::new(Place::file(folder), format!("the model cannot be used: {why}"));
+    StageError::input(step, vec![error.hint("fetch it again with `ragstage models get`, or correct `embed.model`")])
 }
 
 /// The row of a vector: its numbers as little-endian 32-bit floats.

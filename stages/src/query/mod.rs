@@ -13,4 +13,4 @@ pub use answer::AnswerQuestions;
 pub use chat_answer::{AnswerPrompt, ChatAnswerOptions, ContextOptions, Template, TemplateFault};
 pub use extractive::Extractive;
 pub use options::{AnswerOptions, ExtractiveOptions, HttpUrls, SystemSpec, Transport};
-pub use retrieve::{ExternalKb, ModeSpec, Retrieve};
+pub use retrieve::{ExternalKb, ModeSpec, Retrieve, TRACE};

@@ -19,6 +19,9 @@ use crate::contract::{Action, Artifact, Context, Output, Pool, Produced, Row, Ro
 use crate::error::{RowError, RowErrorKind, StageError, StageErrorKind};
 use crate::step::Step;
 
+/// Where results keep what their mode did, step by step.
+pub const TRACE: &str = "trace";
+
 /// What is asked, with the digests of what this mode reads.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ModeSpec {
@@ -180,7 +183,7 @@ impl Retrieve {
 fn row(found: Found, trace: bool, attempts: u32) -> Result<Row, RowError> {
     let mut metadata = found.metadata;
     if trace {
-        metadata.insert("trace".to_string(), found.trace.into());
+        metadata.insert(TRACE.to_string(), found.trace.into());
     }
     let value = Retrieved { results: found.hits, metadata, ..Retrieved::default() };
     let observation =

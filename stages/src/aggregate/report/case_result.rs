@@ -3,7 +3,10 @@
 //! What Heta has no place for is in `metadata`. Scores that are no scores are there too (`unscored`), not in `scores`,
 //! because a reader of Heta's reports would average them in.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
+use serde_json::Value;
 
 use super::case_response::CaseResponse;
 use crate::aggregate::unit_responses::ResponseFailure;
@@ -11,6 +14,7 @@ use crate::aggregate::usage::UsagePart;
 use crate::artifact::{Answer, AnswerSample, Citation, Hit, Json, ScoreValue};
 use crate::error::RowError;
 use crate::model::ModelUsage;
+use crate::query::TRACE;
 
 /// One case in one query of one recipe.
 #[derive(Serialize)]
@@ -48,8 +52,8 @@ struct ResponseEntry<'a> {
     results: &'a [Hit],
     answer: Option<&'a str>,
     citations: Vec<CitationEntry<'a>>,
-    trace: [(); 0],
-    metadata: &'a Json,
+    trace: &'a [Value],
+    metadata: Cow<'a, Json>,
 }
 
 #[derive(Serialize)]
@@ -190,9 +194,19 @@ fn response<'a>(case: &'a CaseResponse<'a>) -> Option<ResponseEntry<'a>> {
         results: &retrieved.results,
         answer: case.answer.and_then(|answer| answer.text.as_deref()),
         citations: case.answer.map(|answer| answer.citations.iter().map(citation).collect()).unwrap_or_default(),
-        trace: [],
-        metadata: &retrieved.metadata,
+        trace: retrieved.metadata.get(TRACE).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default(),
+        metadata: without_trace(&retrieved.metadata),
     })
+}
+
+/// Metadata without the trace, which has a place of its own.
+fn without_trace(metadata: &Json) -> Cow<'_, Json> {
+    match metadata.contains_key(TRACE) {
+        true => {
+            Cow::Owned(metadata.iter().filter(|(key, _)| *key != TRACE).map(|(k, v)| (k.clone(), v.clone())).collect())
+        }
+        false => Cow::Borrowed(metadata),
+    }
 }
 
 fn error(failure: &ResponseFailure) -> ErrorEntry<'_> {
