@@ -6,6 +6,9 @@ use std::net::TcpListener;
 use std::path::Path;
 use std::process::Command;
 
+use ragstage_cache::{Digest, Manifest};
+use ragstage_stages::build::vector::{Embed, EmbedInput};
+use ragstage_stages::model::{BertEmbedder, EmbedderSpec, Pooling, StaticEmbedder};
 use serde_json::Value;
 
 use crate::model_server::ModelServer;
@@ -68,6 +71,35 @@ answer: {provider: openai, llm: small, instructions: {fact: Be brief.}, seed: 1,
 evaluators: [answer_contains]
 "#;
 
+/// Every mode that builds on something, with and without models; `URL` stands for a model server's. A query is called after its
+/// mode, with more after a hyphen. Words in `embed` and in modes that the other recipe has otherwise are there once in each way.
+const MODES: &str = r#"
+name: modes
+benchmark: {adapter: jsonl, documents: documents.jsonl, cases: cases.jsonl}
+models: [{name: small, model: m, base_url: "URL"}]
+rerankers: [{name: cross, model: r, base_url: "URL"}]
+recipes:
+  - {name: hashed, embed: {provider: hashing, dimensions: 16}, vector: {index: hnsw, min_rows: 2}, graph: {}}
+  - name: served
+    embed: {provider: openai, model: e, base_url: "URL", dimensions: 16}
+    graph: {extractor: llm, llm: small, entity_types: [word]}
+queries:
+  - {mode: full_text_search, trace: true}
+  - {mode: vector_search, trace: true}
+  - {mode: hybrid_search, trace: true, options: {candidates: 5}}
+  - {mode: graph_search, trace: true, options: {match: vector, entity_limit: 5, relation_limit: 5, evidence_limit: 5}}
+  - {mode: graph_search, name: graph_search-walk, options: {ranking: pagerank}}
+  - {mode: rerank_search, trace: true, options: {candidates: 5}}
+  - {mode: rerank_search, name: rerank_search-cross, options: {reranker: cross}}
+  - {mode: rerank_search, name: rerank_search-llm, options: {llm: small, base_mode: graph_search}}
+  - {mode: rewrite_search, trace: true, options: {rewriter: lexical}}
+  - {mode: rewrite_search, name: rewrite_search-llm, options: {llm: small, base_mode: vector_search}}
+  - {mode: multihop_search, trace: true, options: {planner: lexical, base_mode: rerank_search}}
+  - {mode: multihop_search, name: multihop_search-llm, options: {llm: small}}
+answer: none
+evaluators: [evidence_recall@5]
+"#;
+
 /// A system that takes documents in, with requests and replies of another shape. `URL` says the same to everybody.
 const INGESTING: &str = r#"
 name: ingesting
@@ -103,12 +135,21 @@ const FILES: [(&str, &str); 10] = [
     ("beir/qrels/test.tsv", "query-id\tcorpus-id\tscore\nq\td\t1\n"),
 ];
 
+/// By step, and of `retrieve` by mode: the fields of the key.
 type Table = BTreeMap<String, BTreeSet<String>>;
+
+/// The fields of keys as they were found.
+#[derive(Default)]
+struct Found {
+    table: Table,
+    /// Those of modes within modes, as if the mode were not within another.
+    nested: BTreeSet<String>,
+}
 
 #[test]
 fn architecture_lists_every_field_of_every_key() {
     let table = documented();
-    let found = observed();
+    let Found { table: found, nested } = observed();
     assert_eq!(table.keys().collect::<Vec<_>>(), found.keys().collect::<Vec<_>>(), "steps");
     for (step, fields) in &found {
         let documented = &table[step];
@@ -116,6 +157,10 @@ fn architecture_lists_every_field_of_every_key() {
         let gone: Vec<_> = documented.difference(fields).collect();
         assert!(missing.is_empty() && gone.is_empty(), "{step}: not in the table {missing:?}, in no key {gone:?}");
     }
+    let of_modes: BTreeSet<&String> =
+        table.iter().filter(|(step, _)| step.starts_with("retrieve ")).flat_map(|(_, fields)| fields).collect();
+    let missing: Vec<_> = nested.iter().filter(|field| !of_modes.contains(field)).collect();
+    assert!(missing.is_empty(), "fields of modes within modes that no mode has: {missing:?}");
 }
 
 #[test]
@@ -130,7 +175,7 @@ fn the_table_holds_nothing_that_may_not_be_in_a_key() {
     }
 }
 
-/// The rows of the table: the step, then its fields, each in backticks.
+/// The rows of the table: the step (and what tells it from others of its name), then its fields, each in backticks.
 fn documented() -> Table {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("ARCHITECTURE.md");
     let text = std::fs::read_to_string(path).expect("ARCHITECTURE.md");
@@ -138,14 +183,16 @@ fn documented() -> Table {
     let (table, _) = rest.split_once("<!-- end of the key table -->").expect("the end of the table");
     let rows = table.lines().filter(|line| line.starts_with("| `"));
     rows.map(|row| {
-        let mut words = row.split('`').skip(1).step_by(2).map(str::to_string);
-        (words.next().expect("a step"), words.collect())
+        let mut cells = row.split('|').skip(1);
+        let step = cells.next().expect("a step").trim().replace('`', "");
+        let fields = cells.next().expect("fields").split('`').skip(1).step_by(2);
+        (step, fields.map(str::to_string).collect())
     })
     .collect()
 }
 
 /// The fields that the keys of real actions hold, as `ragstage explain` shows them.
-fn observed() -> Table {
+fn observed() -> Found {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let url = endpoint();
     for (name, text) in FILES {
@@ -154,20 +201,53 @@ fn observed() -> Table {
         std::fs::write(path, text.replace("URL", &url)).expect("write");
     }
     let server = ModelServer::healthy();
-    std::fs::write(folder.path().join("chat.yaml"), CHAT.replace("URL", &server.base_url())).expect("write");
-    let files = ["built.yaml", "retrieval-only.yaml", "system.yaml", "ingesting.yaml", "chat.yaml"];
+    for (name, text) in [("chat.yaml", CHAT), ("modes.yaml", MODES)] {
+        std::fs::write(folder.path().join(name), text.replace("URL", &server.base_url())).expect("write");
+    }
+    let files = ["built.yaml", "retrieval-only.yaml", "system.yaml", "ingesting.yaml", "chat.yaml", "modes.yaml"];
     ragstage(folder.path(), &[&["run", "--quiet"], files.as_slice()].concat());
-    let mut table = Table::new();
-    look(folder.path(), &files, &mut table);
+    let mut found = Found::default();
+    look(folder.path(), &files, &mut found);
     // Keys of forced actions have one field more.
     let mut force = vec!["run", "--quiet"];
     force.extend(STAGES.iter().flat_map(|stage| ["--force", stage]));
     ragstage(folder.path(), &[force.as_slice(), files.as_slice()].concat());
-    look(folder.path(), &files, &mut table);
-    table
+    look(folder.path(), &files, &mut found);
+    for fields in embedders() {
+        for (step, prefix) in
+            [("embed", ""), ("retrieve by vector_search", "mode."), ("retrieve by graph_search", "mode.")]
+        {
+            found
+                .table
+                .entry(step.to_string())
+                .or_default()
+                .extend(fields.iter().map(|field| format!("{prefix}{field}")));
+        }
+    }
+    found
 }
 
-fn look(folder: &Path, files: &[&str], table: &mut Table) {
+/// The fields of embedders whose models are files.
+fn embedders() -> [BTreeSet<String>; 2] {
+    let digest = Digest::of(b"weights");
+    let of_files = StaticEmbedder { model: String::new(), folder: Default::default(), digest };
+    let transformer = BertEmbedder {
+        model: String::new(),
+        folder: Default::default(),
+        digest,
+        pooling: Pooling::Mean,
+        max_tokens: 256,
+        query_prefix: String::new(),
+        passage_prefix: String::new(),
+    };
+    [EmbedderSpec::Static(of_files), EmbedderSpec::Bert(transformer)].map(|embedder| {
+        let embed = Embed { input: EmbedInput::Chunks(digest), embedder, salt: 0 };
+        let fields = Manifest::of(&embed).leaves().into_iter().map(|(path, _)| path);
+        fields.filter(|path| path.starts_with("embedder.")).collect()
+    })
+}
+
+fn look(folder: &Path, files: &[&str], found: &mut Found) {
     for file in files {
         // A system under test is not built, unless it takes documents in.
         let none: &[&str] = match *file {
@@ -180,18 +260,55 @@ fn look(folder: &Path, files: &[&str], table: &mut Table) {
             let printed = ragstage(folder, &["explain", stage, "--format", "json", "--file", file]);
             let document: Value = serde_json::from_str(&printed).unwrap_or_else(|error| panic!("{error}: {printed}"));
             for action in document["actions"].as_array().expect("actions") {
-                let step = action["label"].as_str().and_then(|label| label.split(' ').next()).expect("a label");
-                let fields = table.entry(step.to_string()).or_default();
+                let label = action["label"].as_str().expect("a label");
                 for leaf in action["preimage"].as_array().expect("a preimage") {
                     let [path, value] = [&leaf[0], &leaf[1]].map(|text| text.as_str().expect("a text"));
                     // An empty list or record is no field. (A text is shown in quotes.)
                     if !value.ends_with("{0 fields}") && value != "[0 entries]" {
-                        fields.insert(general(path));
+                        found.take(label, general(path));
                     }
                 }
             }
         }
     }
+}
+
+impl Found {
+    /// Takes a field of the action `label`.
+    fn take(&mut self, label: &str, field: String) {
+        let fields = self.table.entry(row_of(label)).or_default();
+        match within(&field) {
+            Some((within, rest)) => {
+                fields.insert(format!("mode.{within}**"));
+                self.nested.insert(format!("mode.{rest}"));
+            }
+            None => {
+                fields.insert(field);
+            }
+        }
+    }
+}
+
+/// The row of the table for an action: its step, and of `retrieve` the mode too.
+fn row_of(label: &str) -> String {
+    let mut words = label.split(' ');
+    let step = words.next().unwrap_or_default();
+    match (step, words.next_back()) {
+        ("retrieve", Some("any")) => "retrieve by a system".to_string(),
+        ("retrieve", Some(query)) => format!("retrieve by {}", query.split('-').next().unwrap_or_default()),
+        _ => step.to_string(),
+    }
+}
+
+/// Of a field of a mode within a mode: where that mode is in the outermost one, and what the field is in the innermost.
+fn within(field: &str) -> Option<(&str, &str)> {
+    let mut rest = field.strip_prefix("mode.")?;
+    let mut outermost = None;
+    while let Some(place) = ["base_mode.", "parts.*.mode."].into_iter().find(|place| rest.starts_with(place)) {
+        outermost.get_or_insert(place);
+        rest = &rest[place.len()..];
+    }
+    Some((outermost?, rest))
 }
 
 /// The URL of an endpoint with one reply, which is one to documents as well as to questions.

@@ -9,6 +9,7 @@ mod memory;
 mod model_server;
 mod parts;
 mod processes;
+mod searches;
 mod stages;
 mod store;
 #[path = "../e2e/wire.rs"]

@@ -12,13 +12,9 @@ use ragstage_stages::artifact::{Observation, Observations, Results, Unit};
 use ragstage_stages::build::chunk::{ChunkDocuments, ChunkOptions, Splitter, Tokenizer};
 use ragstage_stages::build::full_text::{AnalyzerOptions, Bm25Options, FullTextIndex, StopWords};
 use ragstage_stages::build::ingest::Ingest;
-use ragstage_stages::build::vector::{BuildVectorIndex, Embed, EmbedInput, Metric, VectorIndexKind, VectorOptions};
 use ragstage_stages::contract::Action;
 use ragstage_stages::materialize::{Materialize, ParseOptions};
-use ragstage_stages::model::{EmbedderSpec, HashingEmbedder};
-use ragstage_stages::query::search::{
-    FullTextSearch, HybridPart, HybridSearch, KbArtifact, KnowledgeBase, SearchMode, VectorSearch,
-};
+use ragstage_stages::query::search::{FullTextSearch, KbArtifact, KnowledgeBase, SearchMode};
 use ragstage_stages::query::system::{Mapping, Operation};
 use ragstage_stages::query::{
     AnswerOptions, AnswerQuestions, ExtractiveOptions, ModeSpec, Retrieve, SystemSpec, Transport,
@@ -30,6 +26,7 @@ use serde_json::json;
 use crate::golden::{Golden, folder};
 use crate::harbour::{Done, Prepared, jsonl};
 use crate::memory::MemoryContext;
+use crate::searches;
 
 const EVALUATORS: [&str; 4] = ["evidence_recall@3", "answer_contains", "token_f1", "nDCG@5"];
 
@@ -69,7 +66,7 @@ fn recipes() -> [Recipe; 2] {
 }
 
 /// One record per step.
-struct Records(Vec<(Step, Golden)>);
+pub struct Records(Vec<(Step, Golden)>);
 
 impl Records {
     fn new() -> Self {
@@ -89,7 +86,7 @@ impl Records {
     }
 
     /// Takes the values that an action made.
-    fn take<A: Action>(&mut self, what: &str, done: &Done<A>) {
+    pub fn take<A: Action>(&mut self, what: &str, done: &Done<A>) {
         self.of(done.action.step()).take_values(what, &done.action, &done.ran);
     }
 
@@ -175,51 +172,10 @@ fn build(
         Done::run(memory, FullTextIndex { chunks, analyzer: recipe.analyzer.clone(), title_weight: 1, salt: 0 });
     records.take(place, &index);
     let index = index.ran.digest("full_text_index");
-    vectors(memory, records, benchmark, unit, place, (chunks, index));
+    searches::take(memory, records, benchmark, unit, place, (chunks, index));
     let artifacts = [(KbArtifact::Chunks, chunks), (KbArtifact::FullTextIndex, index)].into_iter().collect();
     let kb = KnowledgeBase { artifacts, bm25: recipe.bm25, embedder: None };
     ModeSpec::Built { mode: Arc::new(SearchMode::FullText(FullTextSearch)), kb, trace: false }
-}
-
-/// From chunks to vectors, and the modes that search them.
-fn vectors(
-    memory: &MemoryContext,
-    records: &mut Records,
-    benchmark: &Prepared,
-    unit: &Unit,
-    place: &str,
-    (chunks, full_text): (Digest, Digest),
-) {
-    let embedder = EmbedderSpec::Hashing(HashingEmbedder { dimensions: 32 });
-    let embed = Embed { input: EmbedInput::Chunks(chunks), embedder: embedder.clone(), salt: 0 };
-    let embed = Done::run(memory, embed);
-    records.take(place, &embed);
-    let embeddings = embed.ran.digest("embeddings");
-    let mut index = |what: &str, options| {
-        let index = Done::run(memory, BuildVectorIndex { embeddings, options, salt: 0 });
-        records.take(&format!("{place} {what}"), &index);
-        index.ran.digest("vector_index")
-    };
-    let exact = index("exact", VectorOptions::default());
-    let hnsw = VectorOptions { metric: Metric::L2, index: VectorIndexKind::Hnsw, min_rows: 2 };
-    index("hnsw", hnsw);
-    let artifacts =
-        [(KbArtifact::Chunks, chunks), (KbArtifact::FullTextIndex, full_text), (KbArtifact::VectorIndex, exact)];
-    let kb = KnowledgeBase {
-        artifacts: artifacts.into_iter().collect(),
-        bm25: Bm25Options::default(),
-        embedder: Some(embedder),
-    };
-    let part = |mode, weight| HybridPart { mode, weight };
-    let (vector, full_text) = (SearchMode::Vector(VectorSearch), SearchMode::FullText(FullTextSearch));
-    let parts = vec![part(vector.clone(), 1.0), part(full_text, 0.5)];
-    let hybrid = SearchMode::Hybrid(HybridSearch { parts, rrf_k: 60.0, candidates: Some(4) });
-    for mode in [vector, hybrid] {
-        let what = format!("{place} {}", mode.name());
-        let mode = ModeSpec::Built { mode: Arc::new(mode), kb: kb.clone(), trace: true };
-        let queries = benchmark.digest("queries");
-        records.take(&what, &Done::run(memory, Retrieve { mode, queries, unit: unit.clone(), top_k: 3, salt: 0 }));
-    }
 }
 
 /// From questions to scores.

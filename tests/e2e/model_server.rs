@@ -48,8 +48,40 @@ impl Request {
         match self.path.as_str() {
             "embeddings" => embeddings(self),
             "rerank" => ranking(self),
-            _ => chat(&format!("I was asked: {}", self.prompt()), self),
+            _ => chat(&self.words(), self),
         }
+    }
+
+    /// The name of the schema that a chat model's reply is to have.
+    pub fn schema(&self) -> Option<&str> {
+        self.body["response_format"]["json_schema"]["name"].as_str()
+    }
+
+    /// What a chat model says by itself: something of the schema that is asked for.
+    fn words(&self) -> String {
+        let line = self.prompt().lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
+        let of_schema = match self.schema() {
+            // The last candidate is the best.
+            Some("order") => {
+                let items = &self.body["response_format"]["json_schema"]["schema"]["properties"]["order"];
+                json!({"order": [items["maxItems"]]})
+            }
+            Some("queries") => json!({"queries": [words(line).join(" ")]}),
+            Some("plan") => json!({
+                "useful": true, "information": "", "sufficient": false, "next_query": words(line).join(" "),
+            }),
+            // The first two words of the passage, and that they belong together.
+            Some("entities_and_relations") => {
+                let names: Vec<String> = words(line).into_iter().take(2).collect();
+                let entity = |name: &String| json!({"name": name, "type": "word", "description": ""});
+                let relation =
+                    |pair: &[String]| json!({"source": pair[0], "target": pair[1], "type": "next", "description": ""});
+                json!({"entities": names.iter().map(entity).collect::<Vec<_>>(),
+                       "relations": names.windows(2).map(relation).collect::<Vec<_>>()})
+            }
+            _ => return format!("I was asked: {}", self.prompt()),
+        };
+        of_schema.to_string()
     }
 }
 

@@ -17,8 +17,8 @@ use crate::contract::{Context, Free, Pool, Row, RowBatch, RowItem, RowOutcome, d
 use crate::error::{InputError, Place, RowError, StageError, StageErrorKind};
 use crate::step::Step;
 
-/// Version of how a vector is asked for, checked and kept, in the key of every vector.
-const EMBED_VERSION: u64 = 1;
+/// Version of how a vector is asked for, checked and kept, in an embedder's identity.
+pub(super) const EMBED_VERSION: u64 = 1;
 /// Texts that an embedder in process is given at once.
 const LOCAL_GROUP: usize = 64;
 
@@ -87,7 +87,6 @@ impl Slot {
 impl Walk for Slot {
     fn walk(&self, v: &mut dyn KeyVisitor) {
         v.begin_record("", "ragstage.embedding");
-        v.uint("embed_version", EMBED_VERSION);
         self.0.walk(v);
         v.end();
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use ragstage_cache::{Digest, KeyVisitor, Walk};
 
-use super::embed::TextRole;
+use super::embed::{EMBED_VERSION, TextRole};
 use super::endpoint::Endpoint;
 use super::price::Price;
 use crate::build::full_text::ANALYZER_VERSION;
@@ -152,6 +152,7 @@ impl Walk for EmbedderSpec {
                 v.uint("dimensions", u64::from(spec.dimensions));
             }
         }
+        v.uint("embed_version", EMBED_VERSION);
         v.end();
     }
 }

@@ -7,7 +7,7 @@ use ragstage_cache::{KeyVisitor, Walk};
 
 use super::lexical::LEXICAL_VERSION;
 use super::prompt::prompt_digest;
-use crate::model::ChatModel;
+use crate::model::{CHAT_VERSION, ChatModel};
 
 /// Everything under `recipe.graph`.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,6 +53,7 @@ impl Walk for GraphOptions {
             }
             GraphExtractor::Llm(llm) => {
                 v.begin_record("graph", "llm");
+                v.uint("chat_version", CHAT_VERSION);
                 llm.model.walk(v);
                 v.digest("prompt", &prompt_digest());
                 v.uint("max_tokens", u64::from(llm.max_tokens));

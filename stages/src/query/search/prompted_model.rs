@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::artifact::Hit;
 use crate::contract::Context;
 use crate::error::{RowError, RowErrorKind, StageError};
-use crate::model::{ChatModel, ChatRequest, ModelUsage, Prompt, ReplySchema, ask_chat};
+use crate::model::{CHAT_VERSION, ChatModel, ChatRequest, ModelUsage, Prompt, ReplySchema, ask_chat};
 use crate::step::Step;
 
 /// A chat model with the prompt that it is asked with.
@@ -50,6 +50,7 @@ pub(super) type ReadReply<'a, T> = dyn Fn(usize, &str) -> Result<T, String> + Sy
 impl PromptedModel {
     pub(super) fn walk(&self, name: &str, v: &mut dyn KeyVisitor) {
         v.begin_record(name, "prompted_model");
+        v.uint("chat_version", CHAT_VERSION);
         self.model.walk(v);
         v.digest("prompt", self.prompt.digest());
         v.uint("max_tokens", u64::from(self.max_tokens));
