@@ -3,8 +3,6 @@
 mod answers;
 mod changes;
 mod changes_models;
-#[path = "../../stages/tests/graphs/chat_server.rs"]
-mod chat_server;
 mod counting_proxy;
 mod damage;
 mod evaluation_file;
