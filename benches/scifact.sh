@@ -31,4 +31,6 @@ queries:
 answer: none
 evaluators: [nDCG@10, AP@100, R@100]
 YAML
+# One thread per text is enough: rows are computed side by side, and a pool of its own would only spin.
+export CANDLE_NUM_THREADS=${CANDLE_NUM_THREADS:-1}
 "${CARGO:-cargo}" run --release --locked --features bert --bin ragstage -- run "$folder/evaluation.yaml" --output "$folder/report"
