@@ -14,10 +14,12 @@ use super::space::{Ran, Space, steps};
 const QUERIES: [&str; 7] = ["bm25", "near", "both", "graph", "ranked", "worded", "hops"];
 
 /// The town, with every kind of model at one server.
-struct Town {
-    space: Space,
-    server: ModelServer,
-    /// What the server was asked so far: of embedders the single texts, else the whole request.
+pub struct Town {
+    /// Its folder.
+    pub space: Space,
+    /// The server.
+    pub server: ModelServer,
+    /// What the server was asked for so far.
     asked: RefCell<BTreeSet<String>>,
 }
 
@@ -43,7 +45,7 @@ impl Asked {
 }
 
 /// Chat models say something else to every request, unless it has a schema.
-fn script(request: &Request) -> Act {
+pub fn script(request: &Request) -> Act {
     match (request.path.as_str(), request.schema()) {
         ("chat/completions", None) => {
             Act::Say(format!("I say {}.", Digest::of(request.body.to_string().as_bytes()).short()))
@@ -56,9 +58,18 @@ fn model(request: &Request) -> String {
     request.body["model"].as_str().unwrap_or_default().to_string()
 }
 
+/// What a request asks for, none of which is to be asked for twice: of an embedder the single texts, else all of it.
+pub fn parts(request: &Request) -> Vec<String> {
+    let embedder = format!("{} {}", model(request), request.body["dimensions"]);
+    match request.path.as_str() {
+        "embeddings" => request.texts().into_iter().map(|text| format!("{embedder} {text}")).collect(),
+        _ => vec![request.body.to_string()],
+    }
+}
+
 impl Town {
     /// Not evaluated yet.
-    fn new() -> Self {
+    pub fn new() -> Self {
         let (space, server) = (Space::new(), ModelServer::new(script));
         small::write(&space);
         let url = server.base_url();
@@ -120,14 +131,7 @@ statistics: {{resamples: 100}}
         for path in ["embeddings", "rerank", "chat/completions"] {
             for request in self.server.requests(path) {
                 let model = model(&request);
-                let parts = match path {
-                    "embeddings" => {
-                        let embedder = format!("{model} {}", request.body["dimensions"]);
-                        request.texts().into_iter().map(|text| format!("{embedder} {text}")).collect()
-                    }
-                    _ => vec![request.body.to_string()],
-                };
-                for part in parts {
+                for part in parts(&request) {
                     assert!(known.insert(part.clone()), "asked twice: {part}");
                 }
                 match path {
@@ -436,8 +440,10 @@ fn the_same_text_in_another_benchmark_is_embedded_already() {
     let other = other.replace("documents.jsonl", "mine.jsonl").replace("cases.jsonl", "questions.jsonl");
     town.space.write("other.yaml", &other);
     let (ran, asked) = town.run_file("other.yaml");
-    assert_eq!((ran.executed()["embed"], ran.executed()["vector_index"]), (1, 1));
+    assert_eq!(ran.executed().get("embed"), Some(&1));
     assert_eq!(ran.items("embed"), Vec::<String>::new());
+    // The same vectors in the same order have the same index.
+    assert!(!ran.executed().contains_key("vector_index"));
     assert_eq!(ran.row_counts()["retrieve"], QUERIES.len() * CASE_COUNT);
     // What is put in order, planned and answered is text as well.
     assert_eq!(asked, Asked::nothing());

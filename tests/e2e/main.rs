@@ -1,6 +1,7 @@
 //! One file per promise of the README, each told with the real command in a folder of its own.
 
 mod answers;
+mod budget;
 mod changes;
 mod changes_models;
 mod counting_proxy;
@@ -15,6 +16,7 @@ mod handbook;
 mod interrupt;
 mod kill;
 mod law;
+mod law_models;
 mod make;
 mod model_faults;
 mod model_server;
@@ -26,6 +28,7 @@ mod provider;
 mod quiz;
 mod rescore;
 mod running;
+mod search_kinds;
 mod search_modes;
 mod sharing;
 mod small;
