@@ -35,6 +35,11 @@ impl Ord for Rough {
 
 const ROOM: usize = 1024;
 
+/// Whether a score is known to be under a threshold: one that is no number is not.
+pub(super) fn below(score: f32, threshold: f32) -> bool {
+    score < threshold
+}
+
 impl Shortlist {
     /// An empty one.
     pub fn new(top_k: usize, margin: f32) -> Self {
@@ -50,7 +55,7 @@ impl Shortlist {
 
     /// Takes a row, unless its score is under the threshold.
     pub fn offer(&mut self, row: u32, score: f32) {
-        if self.top_k == 0 || score < self.threshold {
+        if self.top_k == 0 || below(score, self.threshold) {
             return;
         }
         self.kept.push((score, row));
@@ -60,7 +65,7 @@ impl Shortlist {
         }
         if self.kept.len() >= self.room {
             let threshold = self.threshold;
-            self.kept.retain(|(score, _)| !(*score < threshold));
+            self.kept.retain(|(score, _)| !below(*score, threshold));
             self.room = ROOM.max(self.kept.len().saturating_mul(2));
         }
     }
@@ -86,7 +91,7 @@ impl Shortlist {
             all.offer(*row, *score);
         }
         let threshold = all.threshold;
-        all.kept.into_iter().filter(|(score, _)| !(*score < threshold)).map(|(_, row)| row).collect()
+        all.kept.into_iter().filter(|(score, _)| !below(*score, threshold)).map(|(_, row)| row).collect()
     }
 }
 
