@@ -37,4 +37,5 @@ mod store_place;
 mod two_processes;
 mod units;
 mod values;
+mod vectors;
 mod wire;
