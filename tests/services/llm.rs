@@ -37,7 +37,7 @@ fn answers_are_asked_for_once() {
 
 #[test]
 fn a_graph_is_extracted_once_per_chunk() {
-    let recipe = "{name: graph, graph: {extractor: llm, llm: tiny, max_entities: 4, max_tokens: 160}}";
+    let recipe = "{name: graph, graph: {extractor: llm, llm: tiny, max_entities: 2, max_tokens: 400}}";
     if let Some(requests) = asked(recipe, "[{mode: graph_search, top_k: 2}]", "none") {
         assert!(
             (3..=9).contains(&requests),
@@ -65,8 +65,8 @@ fn rounds_are_planned_once() {
 
 #[test]
 fn candidates_are_ordered_once_per_question() {
-    let queries = "[{mode: rerank_search, top_k: 1, options: {base_mode: full_text_search, llm: tiny, candidates: 2}}]";
-    if let Some(requests) = asked("{}", queries, "none") {
+    let queries = "[{mode: rerank_search, top_k: 1, options: {base_mode: vector_search, llm: tiny, candidates: 2}}]";
+    if let Some(requests) = asked("{embed: {provider: hashing}}", queries, "none") {
         assert!((1..=6).contains(&requests), "{requests}");
     }
 }
