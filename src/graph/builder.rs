@@ -6,7 +6,6 @@ use std::sync::Arc;
 use ragstage_stages::aggregate::{GateSpec, RecipeInfo};
 use ragstage_stages::artifact::{Unit, Units};
 use ragstage_stages::error::{InputError, Place};
-use ragstage_stages::model::EmbedderSpec;
 use ragstage_stages::prepare::BenchmarkSpec;
 use ragstage_stages::query::SystemSpec;
 use ragstage_stages::score::{Evaluator, EvaluatorSpec};
@@ -115,8 +114,9 @@ impl GraphBuilder<'_> {
                 manifest: recipe_manifest(recipe, system.as_deref(), embedder.as_deref(), answer.as_ref()),
             });
             for unit in &shared_units {
-                let at = UnitPlace { benchmark: &benchmark, unit, recipe, prepare };
-                self.unit(evaluation, &at, system.as_ref(), embedder.as_ref(), &evaluators, salt, &mut responses);
+                let (system, embedder) = (system.as_ref(), embedder.as_ref());
+                let at = UnitPlace { benchmark: &benchmark, unit, recipe, system, embedder, prepare };
+                self.unit(evaluation, &at, &evaluators, salt, &mut responses);
             }
         }
         if !errors.is_empty() {
@@ -222,8 +222,6 @@ impl GraphBuilder<'_> {
         &mut self,
         evaluation: &Evaluation,
         at: &UnitPlace<'_>,
-        system: Option<&Arc<SystemSpec>>,
-        embedder: Option<&Arc<EmbedderSpec>>,
         evaluators: &[Arc<dyn Evaluator>],
         salt: &dyn Fn(Step) -> u64,
         responses: &mut Vec<ResponseNodes>,
@@ -240,12 +238,12 @@ impl GraphBuilder<'_> {
                     let mut needed = BTreeSet::new();
                     let asked = evaluation.queries.iter().filter(|query| asks(query, at.recipe));
                     asked.filter_map(|query| query.search.as_ref()).for_each(|mode| mode.reads(&mut needed));
-                    (built, self.knowledge_base(at, built, embedder, pages, &needed, salt))
+                    (built, self.knowledge_base(at, built, pages, &needed, salt))
                 })
             }
             _ => None,
         };
-        let ingest = system.filter(|system| system.ingests() && self.until >= Stage::Build).cloned().map(|system| {
+        let ingest = at.system.filter(|system| system.ingests() && self.until >= Stage::Build).cloned().map(|system| {
             let spec = Spec::Ingest { unit: at.unit.clone(), system, watched: watched.clone() };
             self.add(at, Step::Ingest, None, vec![at.prepare], spec, salt)
         });
@@ -256,7 +254,7 @@ impl GraphBuilder<'_> {
             if !asks(query, at.recipe) {
                 continue;
             }
-            let (inputs, spec) = match (system, &built, &query.search) {
+            let (inputs, spec) = match (at.system, &built, &query.search) {
                 (Some(system), _, _) => (
                     [at.prepare].into_iter().chain(ingest).collect(),
                     Spec::System {
@@ -279,7 +277,7 @@ impl GraphBuilder<'_> {
                         mode: mode.clone(),
                         artifacts: Arc::new(artifacts),
                         bm25: built.full_text.bm25,
-                        embedder: embedder.cloned(),
+                        embedder: at.embedder.cloned(),
                         top_k: query.top_k,
                         trace: query.trace,
                     };

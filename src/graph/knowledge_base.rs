@@ -33,7 +33,6 @@ impl GraphBuilder<'_> {
         &mut self,
         at: &UnitPlace<'_>,
         recipe: &BuiltRecipe,
-        embedder: Option<&Arc<EmbedderSpec>>,
         pages: NodeId,
         needed: &BTreeSet<KbArtifact>,
         salt: &dyn Fn(Step) -> u64,
@@ -47,7 +46,7 @@ impl GraphBuilder<'_> {
             let index = self.add(at, Step::FullTextIndex, None, vec![chunks], spec, salt);
             artifacts.insert(KbArtifact::FullTextIndex, index);
         }
-        if let Some(embedder) = embedder.filter(|_| needed.contains(&KbArtifact::VectorIndex)) {
+        if let Some(embedder) = at.embedder.filter(|_| needed.contains(&KbArtifact::VectorIndex)) {
             let index = self.vectors(at, recipe, embedder, EmbedWhat::Chunks, chunks, salt);
             artifacts.insert(KbArtifact::VectorIndex, index);
         }
@@ -58,7 +57,7 @@ impl GraphBuilder<'_> {
             let extracted = self.add(at, Step::ExtractGraph, None, vec![chunks], spec, salt);
             let built = self.add(at, Step::BuildGraph, None, vec![extracted], Spec::BuildGraph, salt);
             artifacts.extend(graph.map(|artifact| (artifact, built)));
-            if let Some(embedder) = embedder.filter(|_| needed.contains(&KbArtifact::GraphVectorIndex)) {
+            if let Some(embedder) = at.embedder.filter(|_| needed.contains(&KbArtifact::GraphVectorIndex)) {
                 let index = self.vectors(at, recipe, embedder, EmbedWhat::Graph, built, salt);
                 artifacts.insert(KbArtifact::GraphVectorIndex, index);
             }

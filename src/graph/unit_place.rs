@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use ragstage_stages::artifact::Unit;
+use ragstage_stages::model::EmbedderSpec;
+use ragstage_stages::query::SystemSpec;
 
 use super::node::{NodeId, Scope};
 use crate::evaluation::{QuerySpec, Recipe};
@@ -12,6 +14,10 @@ pub(super) struct UnitPlace<'a> {
     pub(super) benchmark: &'a str,
     pub(super) unit: &'a Arc<Unit>,
     pub(super) recipe: &'a Recipe,
+    /// Of a recipe that is a system under test.
+    pub(super) system: Option<&'a Arc<SystemSpec>>,
+    /// Of a recipe with vectors.
+    pub(super) embedder: Option<&'a Arc<EmbedderSpec>>,
     pub(super) prepare: NodeId,
 }
 

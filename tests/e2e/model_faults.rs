@@ -85,6 +85,9 @@ fn say(request: &Request) -> Act {
     Act::Say(format!("it is lamp {number}"))
 }
 
+/// What a server does with a request.
+type Script = Box<dyn Fn(&Request) -> Act + Send>;
+
 /// What a healthy server does.
 fn healthy(request: &Request) -> Act {
     if request.path == CHAT { say(request) } else { Act::Answer }
@@ -184,7 +187,7 @@ fn a_bad_vector_is_a_failed_item_and_the_others_are_kept() {
         answer["data"][index]["embedding"] = vector;
         answer.to_string()
     };
-    let faults: [(&str, Box<dyn Fn(&Request) -> Act + Send>); 4] = [
+    let faults: [(&str, Script); 4] = [
         (
             "null or NaN",
             Box::new(move |request| Act::Body(marked(request, json!(["here"])).replace("\"here\"", "NaN"))),

@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use super::neighbour::Neighbour;
 use super::options::Metric;
 use super::rows::Rows;
-use super::shortlist::{Shortlist, below};
+use super::shortlist::{Shortlist, rules_out};
 use super::similarity::{norm, rough_dot};
 
 /// Rows of one product: with their scores they fit into a core's cache.
@@ -217,8 +217,7 @@ fn scan(products: &[f32], scale: &[f32], offset: &[f32], start: usize, list: &mu
             *score = product * scale + offset;
         }
         let threshold = list.threshold();
-        // Without branches, and without an early end: so it is done for several scores in one instruction.
-        if scores.iter().fold(false, |any, score| any | !below(*score, threshold)) {
+        if scores.iter().fold(false, |any, score| any | !rules_out(*score, threshold)) {
             for (lane, score) in scores.into_iter().enumerate().take(products.len()) {
                 list.offer((start + part * LANES + lane) as u32, score);
             }

@@ -35,8 +35,9 @@ impl Ord for Rough {
 
 const ROOM: usize = 1024;
 
-/// Whether a score is known to be under a threshold: one that is no number is not.
-pub(super) fn below(score: f32, threshold: f32) -> bool {
+/// Whether a score under a threshold rules its row out. What is no number is not under it: it must be scored again.
+#[inline]
+pub(super) fn rules_out(score: f32, threshold: f32) -> bool {
     score < threshold
 }
 
@@ -55,7 +56,7 @@ impl Shortlist {
 
     /// Takes a row, unless its score is under the threshold.
     pub fn offer(&mut self, row: u32, score: f32) {
-        if self.top_k == 0 || below(score, self.threshold) {
+        if self.top_k == 0 || rules_out(score, self.threshold) {
             return;
         }
         self.kept.push((score, row));
@@ -65,7 +66,7 @@ impl Shortlist {
         }
         if self.kept.len() >= self.room {
             let threshold = self.threshold;
-            self.kept.retain(|(score, _)| !below(*score, threshold));
+            self.kept.retain(|(score, _)| !rules_out(*score, threshold));
             self.room = ROOM.max(self.kept.len().saturating_mul(2));
         }
     }
@@ -91,7 +92,7 @@ impl Shortlist {
             all.offer(*row, *score);
         }
         let threshold = all.threshold;
-        all.kept.into_iter().filter(|(score, _)| !below(*score, threshold)).map(|(_, row)| row).collect()
+        all.kept.into_iter().filter(|(score, _)| !rules_out(*score, threshold)).map(|(_, row)| row).collect()
     }
 }
 
