@@ -177,7 +177,9 @@ impl Batch {
         let spend = self.shared.ledger.account();
         events.event(&Event::RunFinished { executed, fresh, failed, rows_computed, rows_failed, spend });
         let closed = self.shared.pools.all().filter_map(|(pool, calls)| {
-            calls.closed().map(|why| ClosedPool { pool, why, unusable: calls.unusable().is_some() })
+            let unusable = calls.unusable();
+            let why = calls.closed().or_else(|| unusable.clone())?;
+            Some(ClosedPool { pool, why, unusable: unusable.is_some() })
         });
         Ok(BatchOutcome {
             evaluations: outcomes,

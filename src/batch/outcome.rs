@@ -43,13 +43,13 @@ pub struct BatchOutcome {
     pub fresh: usize,
     /// Rows computed.
     pub rows_computed: usize,
-    /// The pools that made no more calls at some point.
+    /// The pools that made no more calls at some point, and those whose calls reached nobody.
     pub closed_pools: Vec<ClosedPool>,
     /// What was spent and saved, where there is anything of either.
     pub spend: Option<Account>,
 }
 
-/// A pool that made no more calls.
+/// A pool that made no more calls, or whose calls reached nobody.
 #[derive(Debug)]
 pub struct ClosedPool {
     /// Which.

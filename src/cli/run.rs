@@ -175,7 +175,8 @@ fn explain_code(code: u8, outcome: &BatchOutcome) {
             if let Some(account) = over_budget(outcome) {
                 tell!(
                     "the budget of ${} stopped the run: ${} are spent, and {} calls were not made because they might have \
-                     broken it. The same command with a higher `limits.budget_usd` continues where this one stopped.",
+                     broken it. What was paid for is kept. Each run has the whole budget, so the same command goes on and spends \
+                     again; with a higher `limits.budget_usd` it gets further.",
                     Account::money(account.budget_usd.unwrap_or_default()),
                     Account::money(account.spent_usd),
                     Account::count(account.over_budget)

@@ -70,6 +70,10 @@ struct Gate {
     tokens_settled: Option<Instant>,
     failed_in_a_row: u32,
     succeeded: u64,
+    /// The last failure of a call that reached nobody, or that was one too many for them.
+    out_of_reach: Option<RowError>,
+    /// Whether a call failed in another way: then somebody is there.
+    answered: bool,
     closed: Option<Closed>,
     halted: bool,
 }
@@ -140,10 +144,15 @@ impl CallPool {
         self.gate().closed.clone()
     }
 
-    /// Whether the provider could not be used at all: closed before a single call succeeded, or refused.
+    /// Whether the provider could not be used at all: refused us, closed before a single call succeeded, or was never reached
+    /// by the few calls there were.
     pub fn unusable(&self) -> Option<Closed> {
         let gate = self.gate();
-        gate.closed.clone().filter(|closed| closed.refused || gate.succeeded == 0)
+        if let Some(closed) = &gate.closed {
+            return (closed.refused || gate.succeeded == 0).then(|| closed.clone());
+        }
+        let out_of_reach = || gate.out_of_reach.clone().map(|error| Closed { refused: false, error });
+        (gate.succeeded == 0 && !gate.answered).then(out_of_reach).flatten()
     }
 
     fn gate(&self) -> MutexGuard<'_, Gate> {
@@ -319,6 +328,10 @@ impl CallPool {
             }
             Some(error) => {
                 gate.failed_in_a_row += 1;
+                match error.kind {
+                    RowErrorKind::Connection | RowErrorKind::RateLimited => gate.out_of_reach = Some(error.clone()),
+                    _ => gate.answered = true,
+                }
                 let refused = error.kind == RowErrorKind::Auth;
                 let broken = self.limits.breaker > 0 && gate.failed_in_a_row >= self.limits.breaker;
                 if gate.closed.is_none() && (refused || broken) {
@@ -406,6 +419,21 @@ mod tests {
         assert!(pool.closed().is_some());
         assert!(pool.unusable().is_none(), "one call succeeded, so the provider could be used");
         assert_eq!(fail().and_then(Result::err).map(|e| e.kind), Some(RowErrorKind::BreakerOpen));
+    }
+
+    #[test]
+    fn a_provider_that_no_call_reached_is_unusable_however_few_they_were() {
+        let limits = PoolLimits { retries: 0, ..PoolLimits::default() };
+        let fail = |pool: &CallPool, kind| {
+            pool.call::<()>(Expected::default(), &|_| Err(failing(kind)), &|_| {});
+        };
+        let unreached = pool(limits);
+        assert!(unreached.unusable().is_none(), "nothing was asked");
+        fail(&unreached, RowErrorKind::Connection);
+        assert!(unreached.closed().is_none());
+        assert!(unreached.unusable().is_some_and(|why| why.error.kind == RowErrorKind::Connection));
+        fail(&unreached, RowErrorKind::BadReply);
+        assert!(unreached.unusable().is_none(), "somebody is there");
     }
 
     #[test]

@@ -70,7 +70,8 @@ fn a_budget_stops_and_a_higher_one_goes_on() {
     assert_eq!(failed.len(), 6);
     assert!(failed.iter().all(|event| event["error"]["kind"] == "over_budget"), "{failed:?}");
     let said = "the budget of $0.0500 stopped the run: $0.0400 are spent, and 6 calls were not made because they might have broken \
-                it. The same command with a higher `limits.budget_usd` continues where this one stopped.";
+                it. What was paid for is kept. Each run has the whole budget, so the same command goes on and spends again; \
+                with a higher `limits.budget_usd` it gets further.";
     assert!(stopped.stderr.contains(said), "{}", stopped.stderr);
     assert!(stopped.stderr.contains("spent $0.0400 (440 tokens), saved by cache $0.0000"), "{}", stopped.stderr);
     // What was not asked is a failure in the report, not a 0.
