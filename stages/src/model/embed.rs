@@ -186,8 +186,11 @@ fn in_process(
         Ok(vectors
             .into_iter()
             .map(|vector| {
-                if vector.len() != length || vector.iter().any(|number| !number.is_finite()) {
-                    return Err(bad_reply(format!("expected {length} finite numbers, found {vector:?}")));
+                if vector.len() != length {
+                    return Err(bad_reply(format!("expected {length} numbers, found {}", vector.len())));
+                }
+                if let Some(number) = vector.iter().find(|number| !number.is_finite()) {
+                    return Err(bad_reply(format!("expected {length} finite numbers, found {number} among them")));
                 }
                 row(&vector, &Observed { usage: None, calls: 0, nano_usd: 0, latency_ms })
             })
