@@ -109,7 +109,7 @@ impl ActionCache {
     /// When they cannot be written.
     pub fn put(&self, record: &ActionRecord, manifest: &Manifest) -> Result<(), StoreError> {
         self.layout.write_json_beside("write manifest", &self.manifest_path(&record.key), manifest)?;
-        self.layout.write_json("write action", &self.path(&record.key), record)
+        self.layout.write_json("write action", &self.path(&record.key), &Checked { check: check(record), record })
     }
 
     /// Forgets an action, so that it runs again. Not an error when it is not there.
@@ -158,6 +158,26 @@ impl ActionCache {
     }
 }
 
+/// A record as it is written.
+#[derive(Serialize)]
+struct Checked<'a> {
+    #[serde(flatten)]
+    record: &'a ActionRecord,
+    check: Digest,
+}
+
+/// Digest of what readers go by: a damaged byte in a name or a count leaves a record that can be read. No float is in it,
+/// which need not be read as it was written.
+fn check(record: &ActionRecord) -> Digest {
+    let outputs = record.outputs.iter().map(|output| {
+        let OutputRecord { name, digest, bytes, rows, observation } = output;
+        format!("{name:?} {digest} {bytes} {rows} {observation}\n")
+    });
+    let slots = record.slots.iter().map(|slot| format!("{slot}\n"));
+    let text: String = outputs.chain(slots).chain([record.rejected.to_string()]).collect();
+    Digest::of(text.as_bytes())
+}
+
 enum Unreadable {
     Newer(u32),
     Malformed(String),
@@ -167,6 +187,11 @@ fn parse(bytes: &[u8], key: &Digest) -> Result<ActionRecord, Unreadable> {
     #[derive(Deserialize)]
     struct Format {
         format: u32,
+    }
+    #[derive(Deserialize)]
+    struct Check {
+        /// The first records of this format lack it.
+        check: Option<Digest>,
     }
     let record: ActionRecord = serde_json::from_slice(bytes).map_err(|error| {
         // A newer record may lack fields of ours; it must not be taken for damage.
@@ -181,5 +206,11 @@ fn parse(bytes: &[u8], key: &Digest) -> Result<ActionRecord, Unreadable> {
     if record.key != *key {
         return Err(Unreadable::Malformed(format!("it is the record of {}", record.key.short())));
     }
-    Ok(record)
+    let stated = serde_json::from_slice(bytes).map(|Check { check }| check);
+    match stated.map_err(|error| Unreadable::Malformed(error.to_string()))? {
+        Some(stated) if stated != check(&record) => {
+            Err(Unreadable::Malformed("its outputs are not those written".into()))
+        }
+        _ => Ok(record),
+    }
 }

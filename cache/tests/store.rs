@@ -183,6 +183,11 @@ fn a_malformed_action_is_put_aside_and_runs_again() {
     fs::copy(at(&other), at(&key)).expect("copy");
     assert_eq!(store.actions().get(&key).expect("get"), None, "another action's record");
     assert_eq!(store.incidents().len(), 2);
+    // A damaged byte that leaves a record which can be read.
+    let text = fs::read_to_string(at(&other)).expect("read");
+    fs::write(at(&other), text.replacen("\"chunks\"", "\"chunkr\"", 1)).expect("write");
+    assert_eq!(store.actions().get(&other).expect("get"), None, "an output of another name");
+    assert_eq!(store.incidents().len(), 3);
     fs::write(at(&key), "{\"format\":2,\"what\":\"is this\"}").expect("write");
     let error = store.actions().get(&key).expect_err("newer");
     assert!(matches!(error.kind, StoreErrorKind::Newer { found: 2, known: 1 }));

@@ -210,6 +210,7 @@ fn check_record<'f>(
                 let near = nearest(&entry.key, names());
                 let hint = match near {
                     Some(near) => did_you_mean(near),
+                    None if names().next().is_none() => "remove it: there are no keys here".to_string(),
                     None => format!("keys here are {}", names().collect::<Vec<_>>().join(", ")),
                 };
                 misspelt.extend(near);

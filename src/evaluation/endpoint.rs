@@ -74,6 +74,17 @@ pub(super) fn convert(view: &View<'_>, environment: &dyn Fn(&str) -> Option<Stri
     let headers = view.get("headers");
     let Substituted { mut pairs, mut variables } = secrets::substitute(&headers, environment, faults);
     check_headers(&headers, &pairs, faults);
+    let base_url = view.get("base_url");
+    if base_url.text().is_some_and(|url| url.contains(['?', '#'])) {
+        let hint =
+            "end it with the path, as in https://host/v1; what a server wants beside it, send as `headers`".to_string();
+        faults.add_hint(
+            base_url.start(),
+            &base_url.path,
+            "expected a URL without `?` and `#`: paths are put after it",
+            hint,
+        );
+    }
     let key = view.get("api_key_env");
     if let Some(name) = key.text() {
         match environment(name).filter(|value| !value.trim().is_empty()) {
@@ -91,7 +102,7 @@ pub(super) fn convert(view: &View<'_>, environment: &dyn Fn(&str) -> Option<Stri
     }
     Endpoint {
         label: view.get("endpoint").text().unwrap_or("default").to_string(),
-        base_url: view.get("base_url").text().unwrap_or_default().trim_end_matches('/').to_string(),
+        base_url: base_url.text().unwrap_or_default().trim_end_matches('/').to_string(),
         headers: pairs,
         variables,
     }

@@ -154,6 +154,11 @@ mod tests {
     fn names_servers_and_keys_are_checked() {
         for (text, expected) in [
             (
+                "[{name: a, model: m, base_url: 'http://h/v1?key=abc'}]",
+                "1:32 [0].base_url: expected a URL without `?` and `#`: paths are put after it [end it with the path, as in \
+                 https://host/v1; what a server wants beside it, send as `headers`]",
+            ),
+            (
                 "[{name: a, model: m, base_url: 'http://h/v1', api_key_env: NOPE}]",
                 "1:60 [0].api_key_env: the environment variable `NOPE` is not set [set NOPE in the environment that \
                  ragstage is started in]",

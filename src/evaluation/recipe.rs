@@ -4,9 +4,10 @@ use std::path::Path;
 
 use ragstage_stages::build::chunk::ChunkOptions;
 use ragstage_stages::build::full_text::FullTextOptions;
-use ragstage_stages::build::graph::GraphOptions;
+use ragstage_stages::build::graph::{DEFAULT_MAX_ENTITIES, GraphExtractor, GraphOptions};
 use ragstage_stages::build::vector::VectorOptions;
 use ragstage_stages::materialize::ParseOptions;
+use ragstage_stages::model::HashingEmbedder;
 
 use super::chunk::CHUNK;
 use super::diagnostic::Faults;
@@ -154,13 +155,18 @@ pub(super) fn convert(
     let kind = if system.is_given() || view.is_faulty("system") {
         RecipeKind::System(system::convert(&system, base, environment, faults))
     } else {
+        // What is there but faulty has been reported; it must not be missed as well by the queries that read it.
+        let faulty = |key: &str| view.get(key).is_given() || view.is_faulty(key);
+        let any_graph = || GraphOptions { extractor: GraphExtractor::Lexical, max_entities: DEFAULT_MAX_ENTITIES };
+        let any_embed = || EmbedConfig::Hashing(HashingEmbedder { dimensions: 8 });
         RecipeKind::Built(BuiltRecipe {
             parse: parse::convert(&view.get("parse")),
             chunk: chunk::convert(&view.get("chunk"), faults),
             full_text: full_text::convert(&view.get("full_text")),
-            embed: embed::convert(&view.get("embed"), base, environment, faults),
+            embed: embed::convert(&view.get("embed"), base, environment, faults)
+                .or_else(|| faulty("embed").then(any_embed)),
             vector: vector::convert(&view.get("vector")),
-            graph: graph::convert(&view.get("graph"), models, faults),
+            graph: graph::convert(&view.get("graph"), models, faults).or_else(|| faulty("graph").then(any_graph)),
         })
     };
     Recipe { name, kind }
@@ -182,6 +188,23 @@ mod tests {
     fn an_empty_recipe_has_every_default() {
         let kind = RecipeKind::Built(BuiltRecipe::default());
         assert_eq!(read("{}").unwrap(), Recipe { name: "default".to_string(), kind });
+    }
+
+    #[test]
+    fn a_faulty_part_is_not_missing_as_well() {
+        let read = |text: &str| {
+            let mut kind = None;
+            let faults = checked(text, &Shape::Record(&RECIPE), |view, faults| {
+                let models = Models { list: Vec::new(), incomplete: false };
+                kind = Some(convert(view, Path::new(""), &|_| None, &models, faults).kind);
+            });
+            (kind, faults.expect_err("a fault").len())
+        };
+        let (Some(RecipeKind::Built(recipe)), 1) = read("{graph: {extractor: llm}}") else { panic!("no one fault") };
+        assert_eq!((recipe.graph.is_some(), recipe.embed.is_some()), (true, false));
+        let place = "{embed: {provider: static, model: 'a b'}}";
+        let (Some(RecipeKind::Built(recipe)), 1) = read(place) else { panic!("no one fault") };
+        assert_eq!((recipe.graph.is_some(), recipe.embed.is_some()), (false, true));
     }
 
     #[test]

@@ -47,6 +47,12 @@ pub(super) fn convert(view: &View<'_>, modes: &Modes<'_>, faults: &mut Faults) -
                 let weight = item.get("weight").float().unwrap_or(1.0);
                 parts.push(HybridPart { mode: base_mode::convert(&item, modes, faults)?, weight });
             }
+            if parts.iter().all(|part| part.weight == 0.0) {
+                let at = view.get("modes");
+                let hint = "give one that is to count a `weight` above 0".to_string();
+                faults.add_hint(at.start(), &at.path, "every mode has the weight 0, so nothing can be found", hint);
+                return None;
+            }
             parts
         }
     };

@@ -133,6 +133,17 @@ fn faults_say_what_to_do() {
             "1:23 options.base_mode: there is no mode `fulltext_search` [did you mean `full_text_search`?]".to_string(),
         ),
         (
+            "hybrid_search",
+            "{modes: [{mode: vector_search, weight: 0}, {mode: full_text_search, weight: 0}]}",
+            "1:19 options.modes: every mode has the weight 0, so nothing can be found [give one that is to count a `weight` above 0]"
+                .to_string(),
+        ),
+        (
+            "rerank_search",
+            "{base_mode: {mode: full_text_search, options: {k1: 2}}}",
+            "1:58 options.base_mode.options: unknown key `k1` [remove it: there are no keys here]".to_string(),
+        ),
+        (
             "rerank_search",
             "{base_mode: {mode: full_text_search, weight: 2}}",
             "1:48 options.base_mode: unknown key `weight` [keys here are mode, options]".to_string(),

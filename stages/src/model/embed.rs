@@ -101,15 +101,20 @@ struct Opened(Box<dyn LocalEmbedder>);
 /// A server gets up to `batch` texts per request. One that it refuses does not cost the others of its request theirs. An
 /// empty text is `refused` without asking: some servers make up a vector for it, others refuse the whole request.
 ///
+/// `length` is how long vectors are that this embedder gave before and that these are compared with, where there are any. A
+/// new one of another length is no reply to its text and is not kept, so the next run asks again.
+///
 /// # Errors
-/// As [`Context::rows`]; when the model's files or its endpoint cannot be used at all; and when kept vectors and new ones
-/// have different lengths: then two models have answered under one name, and none of their rows is to be trusted.
+/// As [`Context::rows`]; when the model's files or its endpoint cannot be used at all; and when kept vectors have different
+/// lengths, or another one than `length` or new ones: then two models have answered under one name, and none of their rows is
+/// to be trusted.
 pub fn embed_texts(
     context: &dyn Context,
     step: Step,
     embedder: &EmbedderSpec,
     role: TextRole,
     texts: &[(&str, &str)],
+    mut length: Option<usize>,
 ) -> Result<Vec<Result<Embedded, RowError>>, StageError> {
     let prefix = embedder.prefix(role);
     let full: Vec<Cow<'_, str>> = texts
@@ -121,7 +126,7 @@ pub fn embed_texts(
     let slot = Slot::of(embedder);
     let outcomes = match embedder {
         EmbedderSpec::OpenAi(spec) => {
-            let endpoint = EmbedEndpoint::new(spec, &full)
+            let endpoint = EmbedEndpoint::new(spec, &full, length)
                 .map_err(|why| StageError { step, kind: StageErrorKind::Provider(why) })?;
             let cost = EndpointCost { price: spec.price, texts: &full };
             let batch = RowBatch { slot: &slot, pool: Pool::Embeddings, items: &items, cost: &cost };
@@ -129,7 +134,6 @@ pub fn embed_texts(
         }
         _ => in_process(context, step, &slot, &full, &items)?,
     };
-    let mut length = None;
     outcomes
         .into_iter()
         .zip(&items)
@@ -181,8 +185,11 @@ fn in_process(
         Ok(vectors
             .into_iter()
             .map(|vector| {
-                if vector.len() != length || vector.iter().any(|number| !number.is_finite()) {
-                    return Err(bad_reply(format!("expected {length} finite numbers, found {vector:?}")));
+                if vector.len() != length {
+                    return Err(bad_reply(format!("expected {length} numbers, found {}", vector.len())));
+                }
+                if let Some(number) = vector.iter().find(|number| !number.is_finite()) {
+                    return Err(bad_reply(format!("expected {length} finite numbers, found {number} among them")));
                 }
                 row(&vector, &Observed { usage: None, calls: 0, nano_usd: 0, latency_ms })
             })

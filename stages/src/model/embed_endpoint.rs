@@ -54,18 +54,22 @@ pub(super) struct EmbedEndpoint<'a> {
     spec: &'a OpenAiEmbedder,
     client: JsonClient,
     texts: &'a [Cow<'a, str>],
-    /// How long vectors are, where `dimensions` does not say it: the first reply does.
+    /// How long vectors are, where `dimensions` does not say it: those of before do, else the first reply.
     length: OnceLock<usize>,
 }
 
 impl<'a> EmbedEndpoint<'a> {
-    /// Nothing is asked yet.
+    /// Nothing is asked yet. `length` is how long this embedder's vectors of before are, where there are any.
     ///
     /// # Errors
     /// When the endpoint cannot be used at all.
-    pub(super) fn new(spec: &'a OpenAiEmbedder, texts: &'a [Cow<'a, str>]) -> Result<Self, String> {
+    pub(super) fn new(
+        spec: &'a OpenAiEmbedder,
+        texts: &'a [Cow<'a, str>],
+        length: Option<usize>,
+    ) -> Result<Self, String> {
         let client = spec.endpoint.client(&format!("embedder {}", spec.model), "embeddings")?;
-        Ok(EmbedEndpoint { spec, client, texts, length: OnceLock::new() })
+        Ok(EmbedEndpoint { spec, client, texts, length: length.map_or_else(OnceLock::new, OnceLock::from) })
     }
 
     /// The rows of the texts `indexes`, in order.

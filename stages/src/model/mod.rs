@@ -41,6 +41,7 @@ pub use json_client::JsonClient;
 pub use local_embedder::{HAS_BERT, LocalEmbedder, open as open_local_embedder};
 pub use model_folder::{ModelFile, model_digest};
 pub use price::Price;
+pub(crate) use prompt::{ENDLESS, PROMPT_FUEL};
 pub use prompt::{Prompt, PromptFault};
 pub use reranker::{Ranking, RerankApi, RerankRequest, Reranker, rerank};
 pub use sentence_transformer_files::{

@@ -4,9 +4,16 @@ use std::sync::Arc;
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
-use minijinja::{Environment, Error, UndefinedBehavior};
+use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior};
 use ragstage_cache::Digest;
 use serde_json::Value;
+
+/// What a template may take to be filled: instructions, and one for each 64 bytes that it makes. A loop too many ends then,
+/// and not when memory does.
+pub(crate) const PROMPT_FUEL: u64 = 4_000_000;
+
+/// What is said of a template that takes more.
+pub(crate) const ENDLESS: &str = "the template makes too much text or does not end";
 
 /// What is wrong with a prompt.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -74,11 +81,15 @@ fn environment() -> Result<Environment<'static>, Error> {
     let mut environment = Environment::new();
     environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.set_fuel(Some(PROMPT_FUEL));
     Ok(environment)
 }
 
 fn fault(error: &Error) -> PromptFault {
-    let message = error.detail().map_or_else(|| error.kind().to_string(), str::to_string);
+    let message = match error.kind() {
+        ErrorKind::OutOfFuel => ENDLESS.to_string(),
+        kind => error.detail().map_or_else(|| kind.to_string(), str::to_string),
+    };
     PromptFault { line: error.line().map(|line| line as u64), message }
 }
 
@@ -109,5 +120,9 @@ mod tests {
         assert_eq!(fault("{{ query.id }}").line, Some(1));
         assert_eq!(fault("{% for %}").line, Some(1));
         assert_eq!(fault(" \n").to_string(), "the template comes out empty");
+        let endless = "{% for a in range(9999) %}{% for b in range(9999) %}{% for c in range(9999) %}{% endfor %}{% endfor %}{% endfor %}";
+        assert_eq!(fault(endless).to_string(), ENDLESS);
+        let doubled = "{% set n = namespace(a='abcdefgh') %}{% for i in range(60) %}{% set n.a = n.a ~ n.a %}{% endfor %}{{ n.a }}";
+        assert_eq!(fault(doubled).to_string(), ENDLESS);
     }
 }

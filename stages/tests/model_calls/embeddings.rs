@@ -15,7 +15,7 @@ type Rows = Vec<Result<Embedded, RowError>>;
 /// The vectors of `texts`, each its own label.
 fn embed(memory: &MemoryContext, spec: &OpenAiEmbedder, role: TextRole, texts: &[&str]) -> Rows {
     let texts: Vec<(&str, &str)> = texts.iter().map(|text| (*text, *text)).collect();
-    embed_texts(memory, Step::Embed, &EmbedderSpec::OpenAi(spec.clone()), role, &texts).expect("rows")
+    embed_texts(memory, Step::Embed, &EmbedderSpec::OpenAi(spec.clone()), role, &texts, None).expect("rows")
 }
 
 /// The vector that the server makes of a text, at length 1.
@@ -217,6 +217,21 @@ fn a_later_vector_of_another_length_is_a_bad_reply() {
 }
 
 #[test]
+fn a_vector_that_does_not_go_with_those_of_before_is_not_kept() {
+    let server = ModelServer::new(|request| Act::Json(with_embedding(request, 0, json!([1, 2]))));
+    let memory = MemoryContext::default();
+    let spec = EmbedderSpec::OpenAi(embedder(&server, 8));
+    let rows = |length| embed_texts(&memory, Step::Retrieve, &spec, TextRole::Query, &[("a", "a lamp")], length);
+    let expected = "expected a vector of 16 numbers, as this embedder's others have, found 2";
+    assert_eq!(message(&rows(Some(16)).expect("rows"), 0), expected);
+    server.rescript(|_| Act::Answer);
+    assert_eq!(kinds(&rows(Some(16)).expect("rows")), [None]);
+    // One that was kept before the others were known is in doubt with all that were kept beside it.
+    let StageErrorKind::Doubt(why) = rows(Some(2)).expect_err("two lengths").kind else { panic!("no doubt") };
+    assert!(why.contains("gave vectors of 2 and of 16 numbers"), "{why}");
+}
+
+#[test]
 fn another_model_under_the_same_name_puts_the_vectors_in_doubt() {
     let server = ModelServer::healthy();
     let memory = MemoryContext::default();
@@ -224,7 +239,7 @@ fn another_model_under_the_same_name_puts_the_vectors_in_doubt() {
     embed(&memory, &spec, TextRole::Passage, &["a lamp"]);
     server.rescript(|request| Act::Json(with_embedding(request, 0, json!([1, 2]))));
     let texts = [("a", "a lamp"), ("b", "a pump")];
-    let error = embed_texts(&memory, Step::Embed, &EmbedderSpec::OpenAi(spec), TextRole::Passage, &texts);
+    let error = embed_texts(&memory, Step::Embed, &EmbedderSpec::OpenAi(spec), TextRole::Passage, &texts, None);
     let StageErrorKind::Doubt(why) = error.expect_err("two lengths").kind else { panic!("no doubt") };
     assert!(why.contains("embedder embed-1 of endpoint default gave vectors of 16 and of 2 numbers"), "{why}");
     assert!(why.contains("an `endpoint` of its own"), "{why}");

@@ -20,7 +20,7 @@ fn outcomes(server: &ModelServer, timeout: Duration) -> [(&'static str, Result<(
     let chat = ask_chat(&memory, Step::Answer, &chat_model(server), &request, &|_, _| Ok(())).expect("rows").remove(0);
     let spec = EmbedderSpec::OpenAi(embedder(server, 8));
     let embedded =
-        embed_texts(&memory, Step::Embed, &spec, TextRole::Query, &[("a", "a lamp")]).expect("rows").remove(0);
+        embed_texts(&memory, Step::Embed, &spec, TextRole::Query, &[("a", "a lamp")], None).expect("rows").remove(0);
     let request = [("a".to_string(), RerankRequest { query: "lamp".into(), texts: vec!["a lamp".into()] })];
     let ranked =
         rerank(&memory, Step::Retrieve, &reranker(server, RerankApi::Cohere, 8), &request).expect("rows").remove(0);
@@ -128,7 +128,7 @@ fn an_endpoint_that_cannot_be_asked_is_no_fault_of_a_row() {
     spec.endpoint.base_url = "http://user:hidden@host/v1".into();
     let texts = [("a", "a lamp")];
     let why = provider(
-        embed_texts(&memory, Step::Embed, &EmbedderSpec::OpenAi(spec), TextRole::Query, &texts).expect_err("url"),
+        embed_texts(&memory, Step::Embed, &EmbedderSpec::OpenAi(spec), TextRole::Query, &texts, None).expect_err("url"),
     );
     assert!(why.contains("embedder embed-1's url") && !why.contains("hidden"), "{why}");
     let mut model = chat_model(&server);

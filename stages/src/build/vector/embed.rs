@@ -70,7 +70,7 @@ impl Action for Embed {
                 asked.len() - 1
             }));
         }
-        let embedded = embed_texts(context, Step::Embed, &self.embedder, TextRole::Passage, &asked)?;
+        let embedded = embed_texts(context, Step::Embed, &self.embedder, TextRole::Passage, &asked, None)?;
         let vector = |position: usize| Some(&*embedded.get(position)?.as_ref().ok()?.vector);
         let embeddings = Embeddings::new(positions.into_iter().map(vector)).map_err(|error| StageError {
             step: Step::Embed,

@@ -108,6 +108,11 @@ impl VectorIndex {
         self.head.dimensions
     }
 
+    /// How long a query's vector must be; `None` where there are no vectors.
+    pub fn length(&self) -> Option<usize> {
+        (self.vectors() > 0).then(|| self.dimensions())
+    }
+
     /// What near means.
     pub fn metric(&self) -> Metric {
         self.head.metric

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::passages::Passage;
 use crate::artifact::Json;
-use crate::model::{Message, Role};
+use crate::model::{ENDLESS, Message, PROMPT_FUEL, Role};
 
 const SYSTEM: &str = include_str!("../prompts/answer_system.md");
 const USER: &str = include_str!("../prompts/answer_user.md");
@@ -156,17 +156,18 @@ fn environment<'a>() -> Result<Environment<'a>, Error> {
     let mut environment = Environment::new();
     environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.set_fuel(Some(PROMPT_FUEL));
     environment.set_auto_escape_callback(|_| AutoEscape::None);
     Ok(environment)
 }
 
 fn fault(error: &Error) -> TemplateFault {
     let detail = error.detail().map(|detail| format!(": {detail}")).unwrap_or_default();
-    TemplateFault {
-        line: error.line().map(|line| line as u64),
-        message: format!("the template cannot be filled: {}{detail}", error.kind()),
-        hint: variables_hint(),
-    }
+    let message = match error.kind() {
+        ErrorKind::OutOfFuel => ENDLESS.to_string(),
+        kind => format!("the template cannot be filled: {kind}{detail}"),
+    };
+    TemplateFault { line: error.line().map(|line| line as u64), message, hint: variables_hint() }
 }
 
 fn variables_hint() -> String {
@@ -226,6 +227,8 @@ mod tests {
 
     #[test]
     fn faults_are_told_with_their_line() {
+        let endless = "{% for a in range(9999) %}{% for b in range(9999) %}{% for c in range(9999) %}{% endfor %}{% endfor %}{% endfor %}";
+        assert_eq!(faults(endless)[0].1, ENDLESS);
         assert_eq!(
             faults("Q:\n{{ qestion }} {{ contxt }}"),
             [

@@ -25,8 +25,8 @@ use crate::artifact::{Chunks, Entities, Hit, Mentions, Relations};
 use crate::build::full_text::ANALYZER_VERSION;
 use crate::build::vector::VectorIndex;
 use crate::contract::{Context, decoded, derived};
-use crate::error::{RowError, RowErrorKind, StageError, StageErrorKind};
-use crate::model::{Embedded, EmbedderSpec, TextRole, embed_texts};
+use crate::error::{RowError, StageError, StageErrorKind};
+use crate::model::{EmbedderSpec, TextRole, embed_texts};
 use crate::step::Step;
 
 /// Version of how chunks are found in a graph, in the key of this mode and of those that ask it.
@@ -300,27 +300,12 @@ struct OpenVector<'a> {
     embedder: &'a EmbedderSpec,
 }
 
-impl OpenVector<'_> {
-    /// Whether the index has vectors like this one.
-    fn check(&self, embedded: Result<Embedded, RowError>) -> Result<Embedded, RowError> {
-        let embedded = embedded?;
-        let index = self.vectors.index();
-        let (found, expected) = (embedded.vector.len(), index.dimensions());
-        if index.vectors() > 0 && found != expected {
-            let why = format!("the query's vector has {found} numbers, those of the graph have {expected}");
-            return Err(RowError::new(RowErrorKind::BadReply, why));
-        }
-        Ok(embedded)
-    }
-}
-
 impl Search for OpenVector<'_> {
     fn search(&self, context: &dyn Context, asks: &[Ask<'_>]) -> Result<Vec<Result<Found, RowError>>, StageError> {
         use rayon::prelude::*;
         let texts: Vec<(&str, &str)> = asks.iter().map(|ask| (ask.label, ask.text)).collect();
-        let embedded = embed_texts(context, Step::Retrieve, self.embedder, TextRole::Query, &texts)?;
-        let embedded: Vec<Result<Embedded, RowError>> =
-            embedded.into_iter().map(|embedded| self.check(embedded)).collect();
+        let length = self.vectors.index().length();
+        let embedded = embed_texts(context, Step::Retrieve, self.embedder, TextRole::Query, &texts, length)?;
         let start = Instant::now();
         let wanted: Vec<VectorAsk> = asks
             .iter()

@@ -8,7 +8,7 @@ use ragstage_cache::Digest;
 use super::searcher::Ask;
 use crate::build::vector::{Neighbour, VectorIndex, Wanted};
 use crate::contract::{Context, derived};
-use crate::error::{RowError, RowErrorKind, StageError, StageErrorKind};
+use crate::error::{RowError, StageError, StageErrorKind};
 use crate::model::{Embedded, EmbedderSpec, ModelUsage, TextRole, embed_texts};
 use crate::step::Step;
 
@@ -62,9 +62,8 @@ impl<'a> VectorLookup<'a> {
     /// When the store or the embedder fails as a whole; a query that cannot be embedded is that case's error.
     pub fn near(&self, context: &dyn Context, asks: &[Ask<'_>]) -> Result<Vec<Result<Near, RowError>>, StageError> {
         let texts: Vec<(&str, &str)> = asks.iter().map(|ask| (ask.label, ask.text)).collect();
-        let embedded = embed_texts(context, Step::Retrieve, self.embedder, TextRole::Query, &texts)?;
-        let embedded: Vec<Result<Embedded, RowError>> =
-            embedded.into_iter().map(|embedded| self.checked(embedded)).collect();
+        let length = self.index.length();
+        let embedded = embed_texts(context, Step::Retrieve, self.embedder, TextRole::Query, &texts, length)?;
         let start = Instant::now();
         let wanted: Vec<Wanted<'_>> = asks
             .iter()
@@ -78,16 +77,5 @@ impl<'a> VectorLookup<'a> {
             Ok(Near { neighbours: found.next().unwrap_or_default(), latency_ms: latency_ms + share_ms, usage })
         });
         Ok(near.collect())
-    }
-
-    /// Whether the index has vectors like this one.
-    fn checked(&self, embedded: Result<Embedded, RowError>) -> Result<Embedded, RowError> {
-        let embedded = embedded?;
-        let (found, expected) = (embedded.vector.len(), self.index.dimensions());
-        if self.index.vectors() > 0 && found != expected {
-            let why = format!("the query's vector has {found} numbers, those of the index have {expected}");
-            return Err(RowError::new(RowErrorKind::BadReply, why));
-        }
-        Ok(embedded)
     }
 }
