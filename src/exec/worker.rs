@@ -148,6 +148,7 @@ fn run(shared: &Shared, assignment: &Assignment, slots: &mut Vec<Digest>) -> Res
             spend: Some(context.spend())
                 .filter(|spend| *spend != Spend::default())
                 .map(|Spend { tokens, nano_usd }| ActionSpend { tokens, nano_usd }),
+            withdrawn: None,
             elapsed_ms,
             created_unix_ms: now_ms(),
         };

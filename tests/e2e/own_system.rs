@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use super::small::{self, UNITS};
-use super::space::{Ran, Space, steps};
+use super::space::{Ran, Space};
 
 fn example(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/own-system").join(name)
@@ -307,6 +307,53 @@ fn endpoint(status: u16, body: &'static str) -> String {
 }
 
 #[test]
+fn what_was_removed_is_missed_by_nobody_until_something_is_asked() {
+    if !python() {
+        return;
+    }
+    let space = Space::new();
+    let server = Server::start(&space, "server.log");
+    write(&space, &format!("http: {}", urls(&server.url)));
+    space.run("").expect(0);
+    space.ragstage("kb delete evaluation.yaml").expect(0);
+    let old = server.url.clone();
+    drop(server);
+    // Nothing to ask, so nothing to hand over, and nobody to be there.
+    let planned = space.ragstage("plan --check evaluation.yaml").expect(0).stdout;
+    assert!(planned.contains("Nothing to do") && planned.contains("Calls to come: none"), "{planned}");
+    space.run("").expect(0).expect_nothing();
+
+    let server = Server::start(&space, "again.log");
+    let text = space.read("evaluation.yaml");
+    space.write("evaluation.yaml", &text.replace(&old, &server.url));
+    let case = small::case("oak", "How long are oak planks steamed?", "an hour", ("shipyard", "for an hour"), "fact");
+    space.write("cases.jsonl", &(space.read("cases.jsonl") + &case));
+    space.edit("units.jsonl", "[\"parrot\",\"planks\"]", "[\"parrot\",\"planks\",\"oak\"]");
+    // That it is gone is known without a look: the plan has both calls.
+    let planned = space.ragstage("plan evaluation.yaml").expect(0).stdout;
+    assert!(planned.contains("removed by `kb delete`") && !planned.contains("look"), "{planned}");
+    let totals = space.ragstage("plan --format json evaluation.yaml").expect(0).json()["totals"].clone();
+    assert_eq!((totals["calls"].as_u64(), totals["looks"].as_u64()), (Some(2), Some(0)));
+    let ran = space.run("").expect(0);
+    assert_eq!(server.asked(), ["ingest", "query"]);
+    assert_eq!((ran.executed()["ingest"], ran.items("retrieve")), (1, vec!["oak".to_string()]));
+    let why = reasons(&ran, "ingest").join(" ");
+    assert!(why.contains("probe_failed") && why.contains("removed by `kb delete`"), "{why}");
+    let line = ran.stderr.lines().find(|line| line.contains("handed over again"));
+    assert!(line.is_some_and(|line| line.starts_with("ingest ") && line.contains("`kb delete`")), "{}", ran.stderr);
+    // It was there, and then it ran: that is one action, not two.
+    let counted = ran.stderr.lines().find(|line| line.starts_with("ingest   ")).expect("a count");
+    assert!(counted.contains("1 ran, 3 fresh"), "{counted}");
+    let listed = space.ragstage("kb list --format json evaluation.yaml").expect(0).json();
+    assert_eq!(listed["knowledge_bases"].as_array().map(Vec::len), Some(1), "{listed}");
+    space.run("").expect(0).expect_nothing();
+    // Its documents may be gone, for all that the plan knows.
+    space.edit("cases.jsonl", "How long are oak planks steamed?", "How long does one steam oak planks?");
+    let planned = space.ragstage("plan evaluation.yaml").expect(0).stdout;
+    assert!(planned.contains("at most 1 of systems under test, besides 1 look whether"), "{planned}");
+}
+
+#[test]
 fn what_was_put_there_can_be_listed_and_removed() {
     if !python() {
         return;
@@ -331,6 +378,12 @@ fn what_was_put_there_can_be_listed_and_removed() {
             .iter()
             .all(|kb| kb["documents"] == 2 && kb["handle"].as_str().is_some_and(|h| h.starts_with("ragstage-")))
     );
+    // A system that cannot delete says so.
+    let delete = format!(", delete: '{}/delete'", server.url);
+    space.edit("evaluation.yaml", &delete, "");
+    let refused = space.ragstage("kb delete evaluation.yaml").expect(3);
+    assert!(refused.stderr.contains("has no way to delete"), "{}", refused.stderr);
+    space.edit("evaluation.yaml", "/count'", &format!("/count'{delete}"));
     let asked = server.asked().len();
     let deleted = space.ragstage("kb delete evaluation.yaml").expect(0).stdout;
     assert!(deleted.contains("5 removed"), "{deleted}");
@@ -339,11 +392,14 @@ fn what_was_put_there_can_be_listed_and_removed() {
         space.ragstage("kb list --format json evaluation.yaml").expect(0).json()["knowledge_bases"],
         serde_json::json!([])
     );
-    // The responses are still there; what is asked next is put there first.
+    let asked = server.asked().len();
+    let again = space.ragstage("kb delete evaluation.yaml").expect(0).stdout;
+    assert!(again.contains("nothing to remove"), "{again}");
+    assert_eq!(server.asked().len(), asked);
+    // The responses are still there, and so is what the document was before: neither needs the system.
+    space.run("").expect(0).expect_nothing();
+    space.edit("documents.jsonl", "Entry costs seven crowns.", "Entry costs six crowns.");
     let ran = space.run("").expect(0);
-    assert_eq!(ran.executed(), steps(&[("ingest", 4)]));
-    // A system that cannot delete says so.
-    space.edit("evaluation.yaml", &format!(", delete: '{}/delete'", server.url), "");
-    let refused = space.ragstage("kb delete evaluation.yaml").expect(3);
-    assert!(refused.stderr.contains("delete"), "{}", refused.stderr);
+    assert!(!ran.executed().contains_key("ingest") && !ran.executed().contains_key("retrieve"), "{:?}", ran.executed());
+    assert_eq!(server.asked().len(), asked);
 }

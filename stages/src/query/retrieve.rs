@@ -56,6 +56,8 @@ pub struct ExternalKb {
     pub handle: Digest,
     /// Whether it was made in an earlier run, so that it is looked at before it is asked.
     pub probed: bool,
+    /// Why it is known to be gone, where it is: then nobody has to look.
+    pub withdrawn: Option<String>,
 }
 
 impl Walk for ModeSpec {
@@ -146,8 +148,10 @@ impl Retrieve {
         let provider = |why: String| StageError { step: Step::Retrieve, kind: StageErrorKind::Provider(why) };
         let client = Client::new(system).map_err(provider)?;
         let handle = external.map(|kb| decoded::<Handle>(context, Step::Retrieve, &kb.handle)).transpose()?;
-        if let (Some(ExternalKb { handle: digest, probed: true }), Some(handle)) = (external, handle.as_deref()) {
-            let probe = Probe::new(&client, system, (mode, options), (digest, handle));
+        if let (Some(ExternalKb { handle: digest, probed: true, withdrawn }), Some(handle)) =
+            (external, handle.as_deref())
+        {
+            let probe = Probe::new(&client, system, (mode, options), (digest, handle), withdrawn.as_deref());
             let looked =
                 check_before(context, &Slot(self), Pool::Queries, keys, &|call| probe.look(context, call.timeout));
             let finding = probe.finding().map(|why| StageErrorKind::StaleHandle { handle: *digest, why });
