@@ -456,6 +456,9 @@ impl<'a> Dispatcher<'a> {
         self.runs[id.0].executed |= !ran.shared;
         self.runs[id.0].withdrawn = None;
         self.runs[id.0].saved = true;
+        if let Some(why) = ran.unusable {
+            self.errors.push((id, RunError::Provider(why)));
+        }
         self.finish(id, ran.outputs, ran.complete, ran.failed_here, ran.rejected);
     }
 

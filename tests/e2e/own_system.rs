@@ -261,7 +261,7 @@ fn an_endpoint_of_another_shape_needs_no_shim() {
 }
 
 #[test]
-fn documents_that_cannot_be_handed_over_stop_what_depends_on_them() {
+fn cases_whose_documents_cannot_be_handed_over_fail() {
     for (status, limits, said) in
         [(401, "", "401"), (500, "limits: {queries: {retries: 0}}\n", "500"), (404, "", "404")]
     {
@@ -275,13 +275,62 @@ fn documents_that_cannot_be_handed_over_stop_what_depends_on_them() {
             "{}",
             ran.stderr
         );
-        assert!(!ran.executed().contains_key("retrieve"));
+        // Nobody is asked about what it does not have.
+        let report = space.json("reports/small/report.json");
+        let results = report["case_results"].as_array().expect("case results");
+        assert_eq!(results.len(), 10);
+        for result in results {
+            assert_eq!((result["response"].is_null(), &result["error"]["error_type"]), (true, &"upstream".into()));
+        }
     }
     let space = Space::new();
     let url = endpoint(200, "{\"handle\": \"\"}");
     write(&space, &format!("http: {{query: '{url}/query', ingest: '{url}/ingest'}}"));
     let ran = space.run("").expect(20);
     assert!(ran.stderr.contains("handle: expected a text that is not empty"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_system_that_cannot_be_reached_costs_no_other_recipe_its_numbers() {
+    if !python() {
+        return;
+    }
+    let space = Space::new();
+    let server = Server::start(&space, "server.log");
+    let other = "  - name: other\n    system: {command: [python3, process.py], operations: [ingest, count, delete], version: \"1\"}\n";
+    write(&space, &format!("http: {}", urls(&server.url)));
+    space.edit("evaluation.yaml", "queries:\n", &format!("{other}queries:\n"));
+    std::fs::copy(example("process.py"), space.path("process.py")).expect("the example");
+    let limits = "limits: {queries: {retries: 0, breaker: 0}}\n";
+    space.write("evaluation.yaml", &(space.read("evaluation.yaml") + limits));
+    // Whether all cases of a recipe are scored, as its line of the table says.
+    let whole = |stdout: &str, recipe: &str| {
+        let line = stdout.lines().find(|line| line.trim_start().starts_with(recipe)).expect(stdout);
+        line.contains("100.0 %")
+    };
+    let url = server.url.clone();
+    drop(server);
+
+    // It does not take the documents.
+    let ran = space.run("").expect(20);
+    assert!(ran.stderr.contains("cannot be handed to the system \"fine\""), "{}", ran.stderr);
+    assert!(whole(&ran.stdout, "other") && !whole(&ran.stdout, "fine"), "{}", ran.stdout);
+    assert!(space.read("reports/small/report.md").contains("cannot be handed to the system"));
+    // As soon as it is there, only what is missing is done.
+    let server = Server::start(&space, "again.log");
+    let text = space.read("evaluation.yaml");
+    space.write("evaluation.yaml", &text.replace(&url, &server.url));
+    let ran = space.run("").expect(0);
+    assert_eq!((ran.executed()["ingest"], ran.executed()["retrieve"]), (4, 4));
+    assert!(whole(&ran.stdout, "other") && whole(&ran.stdout, "fine"), "{}", ran.stdout);
+
+    // It cannot be looked at: the case that was to be asked fails, what is there is reported.
+    drop(server);
+    space.edit("cases.jsonl", "When was the lighthouse built?", "In which year was the lighthouse built?");
+    let ran = space.run("").expect(20);
+    assert!(ran.stderr.contains("could not be looked at before it is asked"), "{}", ran.stderr);
+    assert!(whole(&ran.stdout, "other") && !whole(&ran.stdout, "fine"), "{}", ran.stdout);
+    assert_eq!(ran.items("retrieve"), ["built"]);
 }
 
 /// An endpoint that says the same thing to everybody.
