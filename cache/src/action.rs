@@ -62,6 +62,10 @@ pub struct ActionRecord {
     /// What its rows have cost, whichever run paid for them; absent where they cost nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spend: Option<ActionSpend>,
+    /// Why what its outputs point at outside of the store is known to be gone, where it is: whoever needs it makes it again,
+    /// and nobody else has to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub withdrawn: Option<String>,
     /// How long it took, in milliseconds: what making it again would cost.
     pub elapsed_ms: f64,
     /// When it finished, in milliseconds since 1970.
@@ -123,6 +127,17 @@ impl ActionCache {
             remove_if_there(&path).map_err(|error| StoreError::io("remove action", &path, error))?;
         }
         Ok(())
+    }
+
+    /// Notes that what an action's outputs point at outside of the store is gone, and `why`. The action itself stays. Not an
+    /// error when it is not there.
+    ///
+    /// # Errors
+    /// As [`ActionCache::get`], or when the record cannot be written.
+    pub fn withdraw(&self, key: &Digest, why: &str) -> Result<(), StoreError> {
+        let Some(record) = self.get(key)? else { return Ok(()) };
+        let record = ActionRecord { withdrawn: Some(why.to_string()), ..record };
+        self.layout.write_json("write action", &self.path(key), &record)
     }
 
     /// The readable preimage of `key`; `None` when it is not there or malformed (an incident says so).

@@ -40,6 +40,7 @@ fn action(store: &Store, name: &'static str, outputs: &[&[u8]]) -> Digest {
         rejected: 0,
         slots: Vec::new(),
         spend: None,
+        withdrawn: None,
         elapsed_ms: 250.0,
         created_unix_ms: 0,
     };

@@ -51,6 +51,7 @@ fn record(store: &Store, name: &str) -> (Digest, Digest) {
         rejected: 0,
         slots: Vec::new(),
         spend: Some(ActionSpend { tokens: 41, nano_usd: 123 }),
+        withdrawn: None,
         elapsed_ms: 0.1 + 0.2,
         created_unix_ms: 1_700_000_000_000,
     };

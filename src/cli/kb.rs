@@ -83,6 +83,11 @@ fn delete(files: &[PathBuf], store: Option<&Path>) -> Result<u8, Failure> {
             hint: "say how: `http: {..., delete: URL}`, or `operations: [..., delete]` for a command".to_string(),
         });
     }
+    if found.is_empty() {
+        out("There is nothing to remove from systems under test.\n")?;
+        tell_incidents(batch);
+        return Ok(exit::OK);
+    }
     let (mut removed, mut gone) = (0, 0);
     let mut failed: Vec<String> = Vec::new();
     let mut seen: BTreeSet<(String, String)> = BTreeSet::new();
@@ -111,7 +116,7 @@ fn delete(files: &[PathBuf], store: Option<&Path>) -> Result<u8, Failure> {
                 }
             }
         }
-        forget(&batch.shared.store, kb)?;
+        withdraw(&batch.shared.store, kb)?;
     }
     clients.values().for_each(|client| drop(client.close()));
     let gone = if gone == 0 { String::new() } else { format!(", {gone} were gone already") };
@@ -137,6 +142,9 @@ fn external_kbs(batch: &Batch) -> Result<Vec<ExternalKb>, Failure> {
                 continue;
             }
             let Some(record) = batch.shared.store.actions().get(&key)? else { continue };
+            if record.withdrawn.is_some() {
+                continue;
+            }
             let Some(output) = record.outputs.iter().find(|output| output.name == "handle") else { continue };
             // A handle that cannot be read any more is lost: nobody knows what it was.
             let Ok(bytes) = batch.shared.store.cas().get(&output.digest) else { continue };
@@ -154,10 +162,10 @@ fn external_kbs(batch: &Batch) -> Result<Vec<ExternalKb>, Failure> {
     Ok(found)
 }
 
-/// The next run that has something to ask hands the documents over again.
-fn forget(store: &Store, kb: &ExternalKb) -> Result<(), Failure> {
+/// The next run that has something to ask hands the documents over again; one that has not needs nothing of the system.
+fn withdraw(store: &Store, kb: &ExternalKb) -> Result<(), Failure> {
     for slot in &kb.slots {
         store.rows().discard(slot)?;
     }
-    Ok(store.actions().remove(&kb.key)?)
+    Ok(store.actions().withdraw(&kb.key, "removed by `kb delete`")?)
 }

@@ -113,7 +113,15 @@ fn calls_line(totals: &Totals) -> String {
         }
         None => "tokens and cost: not known before what they depend on is there".to_string(),
     };
-    format!("Calls to come: {}; {spend}.\n", calls.join(", "))
+    // Nobody can tell without asking whether they are still there.
+    let looks = match totals.looks {
+        0 => String::new(),
+        looks => format!(
+            ", besides {looks} look{} whether the documents are still there, and handing them over again where they are gone",
+            if looks == 1 { "" } else { "s" }
+        ),
+    };
+    format!("Calls to come: {}{looks}; {spend}.\n", calls.join(", "))
 }
 
 fn line(entry: &Entry) -> String {

@@ -34,6 +34,11 @@ pub trait NodeOutputs {
     fn ran(&self, _id: NodeId) -> bool {
         false
     }
+
+    /// Why what the node made outside of the store is known to be gone, where it is.
+    fn withdrawn(&self, _id: NodeId) -> Option<&str> {
+        None
+    }
 }
 
 /// Reads a blob.
@@ -127,9 +132,11 @@ impl ActionSource {
                     options: options.clone(),
                     documents_digest: system.documents_digest(unit),
                     external: match node.inputs.get(1) {
-                        Some(&ingest) => {
-                            Some(ExternalKb { handle: of(ingest, "handle")?, probed: !outputs.ran(ingest) })
-                        }
+                        Some(&ingest) => Some(ExternalKb {
+                            handle: of(ingest, "handle")?,
+                            probed: !outputs.ran(ingest),
+                            withdrawn: outputs.withdrawn(ingest).map(str::to_string),
+                        }),
                         None => None,
                     },
                 },

@@ -62,6 +62,8 @@ pub struct NodeRun {
     waiting: usize,
     repairs: HashMap<Digest, u32>,
     lost: Option<Digest>,
+    /// Why what it put into a system under test is known to be gone, where it is.
+    withdrawn: Option<String>,
     /// What a look at what it put into a system under test has found missing.
     probe_failed: Option<String>,
     /// Why it has to run, where it has to.
@@ -115,6 +117,10 @@ impl NodeOutputs for Vec<NodeRun> {
 
     fn ran(&self, id: NodeId) -> bool {
         self.get(id.0).is_some_and(|run| run.executed)
+    }
+
+    fn withdrawn(&self, id: NodeId) -> Option<&str> {
+        self.get(id.0)?.withdrawn.as_deref()
     }
 }
 
@@ -314,6 +320,7 @@ impl<'a> Dispatcher<'a> {
                         self.shared.ledger.save(spend_of(&record));
                     }
                     run.slots = record.slots;
+                    run.withdrawn = record.withdrawn;
                     self.finish(id, record.outputs, true, 0, record.rejected);
                     return None;
                 }
@@ -447,7 +454,11 @@ impl<'a> Dispatcher<'a> {
             self.changed.push(id);
         }
         self.runs[id.0].executed |= !ran.shared;
+        self.runs[id.0].withdrawn = None;
         self.runs[id.0].saved = true;
+        if let Some(why) = ran.unusable {
+            self.errors.push((id, RunError::Provider(why)));
+        }
         self.finish(id, ran.outputs, ran.complete, ran.failed_here, ran.rejected);
     }
 
@@ -559,15 +570,25 @@ impl<'a> Dispatcher<'a> {
         let run = &mut self.runs[maker.0];
         if run.state() == State::Done && !run.executed {
             run.state = Some(State::Want);
-            run.probe_failed = Some(why);
-            let (key, slots) = (run.key, run.slots.clone());
-            let forgotten = forget(&self.shared, key, &slots);
-            if let Err(error) = forgotten {
+            if let Err(error) = self.forget_gone(maker, why) {
                 return self.fail(id, RunError::Store(error));
             }
             self.make_again(maker);
         }
         self.wait_again(id);
+    }
+
+    /// Takes back that `maker` is done, since what it made outside of the store is gone. Where only our own record said so,
+    /// another process may have made it again since: then its record is found.
+    fn forget_gone(&mut self, maker: NodeId, why: String) -> Result<(), StoreError> {
+        let run = &mut self.runs[maker.0];
+        if let (Some(_), Some(key)) = (&run.withdrawn, &run.key)
+            && self.shared.store.actions().get(key)?.is_some_and(|record| record.withdrawn.is_none())
+        {
+            return Ok(());
+        }
+        run.probe_failed = Some(why);
+        forget(&self.shared, run.key, &run.slots)
     }
 
     fn reopen(&mut self, id: NodeId, lost: Digest) -> Result<(), RunError> {

@@ -64,6 +64,8 @@ pub struct Ran {
     pub failed_here: u64,
     /// Rows that can never be computed from these inputs (a document that no parser reads); part of the value.
     pub rejected: u64,
+    /// Why a provider could not be used at all, where it came to its end without it.
+    pub unusable: Option<String>,
     /// Whether another process computed it.
     pub shared: bool,
     /// Wall time.
@@ -148,6 +150,7 @@ fn run(shared: &Shared, assignment: &Assignment, slots: &mut Vec<Digest>) -> Res
             spend: Some(context.spend())
                 .filter(|spend| *spend != Spend::default())
                 .map(|Spend { tokens, nano_usd }| ActionSpend { tokens, nano_usd }),
+            withdrawn: None,
             elapsed_ms,
             created_unix_ms: now_ms(),
         };
@@ -159,6 +162,7 @@ fn run(shared: &Shared, assignment: &Assignment, slots: &mut Vec<Digest>) -> Res
         failed: produced.failed,
         failed_here: context.failed().min(produced.failed),
         rejected: produced.rejected,
+        unusable: produced.unusable,
         shared: false,
         elapsed_ms,
     })
@@ -171,6 +175,7 @@ fn shared_with(record: ActionRecord) -> Ran {
         failed: 0,
         failed_here: 0,
         rejected: record.rejected,
+        unusable: None,
         shared: true,
         elapsed_ms: 0.0,
     }

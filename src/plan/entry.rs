@@ -52,4 +52,10 @@ pub struct Entry {
     pub calls: Vec<CallsToCome>,
     #[serde(skip)]
     pub(super) outputs: Vec<OutputRecord>,
+    /// Why what it made outside of the store is known to be gone, where it is.
+    #[serde(skip)]
+    pub(super) withdrawn: Option<String>,
+    /// Whether a run looks at what it made outside of the store before that is used again.
+    #[serde(skip)]
+    pub(super) looked_at: bool,
 }

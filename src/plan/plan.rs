@@ -30,6 +30,9 @@ pub struct Totals {
     pub calls: u64,
     /// The same by pool.
     pub pools: Vec<CallsToCome>,
+    /// Knowledge bases within systems under test that are looked at before they are asked. What is gone is handed over again,
+    /// with calls that are not among those above.
+    pub looks: usize,
 }
 
 impl Totals {
@@ -52,6 +55,7 @@ impl Plan {
             cascade: count(Standing::Cascade),
             calls: pools.iter().map(|pool| pool.calls).sum(),
             pools,
+            looks: self.entries.iter().filter(|entry| entry.looked_at).count(),
         }
     }
 

@@ -70,6 +70,7 @@ impl Planner<'_> {
             plan.evaluations.push(builder.evaluation(evaluation, prepare, &units, extra, &salt(index))?);
         }
         self.survey(&mut plan)?;
+        self.look_at_external(&mut plan)?;
         Ok(plan)
     }
 
@@ -100,6 +101,8 @@ impl Planner<'_> {
             rows: None,
             calls: Vec::new(),
             outputs: Vec::new(),
+            withdrawn: None,
+            looked_at: false,
         };
         // Prepare is read in memory, so what depends on it can be planned exactly.
         let unknown: Vec<&Entry> =
@@ -120,6 +123,7 @@ impl Planner<'_> {
                 None => {
                     entry.standing = Standing::Fresh;
                     entry.outputs = record.outputs.clone();
+                    entry.withdrawn = record.withdrawn.clone();
                     return Ok(entry);
                 }
                 Some(lost) => entry.reasons = vec![StaleReason::LostBlob { digest: lost.digest }],
@@ -129,6 +133,12 @@ impl Planner<'_> {
         if entry.reasons.is_empty() {
             entry.reasons = self.reasons(node, key, &*action)?;
         }
+        self.count(node, &*action, &mut entry)?;
+        Ok(entry)
+    }
+
+    /// Runs a stale action as far as nothing is computed for it: that shows its rows and its calls.
+    fn count(&self, node: &Node, action: &dyn Action, entry: &mut Entry) -> Result<(), RunError> {
         let context = PlanContext::new(self, node.step, &node.spec.pools(), None);
         match action.run(&context) {
             Ok(produced) if node.step.stage() == Stage::Prepare => entry.outputs = self.keep(produced),
@@ -142,7 +152,36 @@ impl Planner<'_> {
         if entry.rows.is_none() && !node.spec.pools().is_empty() {
             entry.rows = most_rows(node);
         }
-        Ok(entry)
+        Ok(())
+    }
+
+    /// What is to be asked of a knowledge base within a system: one that is known to be gone is made again first, any other
+    /// is looked at. One that is not asked anything may be gone.
+    fn look_at_external(&self, plan: &mut Plan) -> Result<(), RunError> {
+        let asked: BTreeSet<usize> = plan
+            .graph
+            .nodes()
+            .filter(|(id, node)| {
+                let entry = &plan.entries[id.0];
+                let asks = entry.rows.is_none_or(|rows| rows.missing > 0);
+                matches!(node.spec, Spec::System { .. }) && entry.standing != Standing::Fresh && asks
+            })
+            .filter_map(|(_, node)| node.inputs.get(1).map(|ingest| ingest.0))
+            .filter(|&ingest| plan.entries[ingest].standing == Standing::Fresh)
+            .collect();
+        for ingest in asked {
+            let Some(why) = plan.entries[ingest].withdrawn.clone() else {
+                plan.entries[ingest].looked_at = true;
+                continue;
+            };
+            let node = plan.graph.node(NodeId(ingest));
+            let action = self.source.action(node, &Outputs(&plan.entries))?;
+            let entry = &mut plan.entries[ingest];
+            entry.standing = Standing::Stale;
+            entry.reasons = vec![StaleReason::ProbeFailed { why }];
+            self.count(node, &*action, entry)?;
+        }
+        Ok(())
     }
 
     /// The preimage of a node's key. Inputs that are not made yet are [`super::UNKNOWN`] in it.

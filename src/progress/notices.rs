@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use crate::exec::Event;
+use crate::stale::StaleReason;
 
 /// Lines about one action's failing rows before they are only counted.
 const MOST_FAILURES_SHOWN: usize = 3;
@@ -37,6 +38,11 @@ impl Notices {
                     }
                     _ => None,
                 }
+            }
+            // It was fresh a moment ago, and asks somebody else for work that the plan has not shown.
+            Event::ActionStale { label, reasons, .. } => {
+                let gone = reasons.iter().find(|reason| matches!(reason, StaleReason::ProbeFailed { .. }))?;
+                Some(format!("{label}: handed over again, for {gone}"))
             }
             Event::ActionWaiting { label, .. } => Some(format!("{label}: is being computed already; waiting")),
             Event::ActionFailed { label, error, .. } => {

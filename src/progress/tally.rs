@@ -40,6 +40,17 @@ pub struct Count {
 pub struct Tally {
     /// The steps that were met.
     pub steps: BTreeMap<Step, Count>,
+    /// Where each action stands, by its label: one that is looked at again is counted once, as what it came to last.
+    standings: BTreeMap<String, Standing>,
+}
+
+/// Where an action stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    Fresh,
+    Stale,
+    Finished,
+    Shared,
 }
 
 impl Tally {
@@ -47,13 +58,10 @@ impl Tally {
     pub fn take(&mut self, event: &Event) {
         let mut count = |step: &Step, change: &dyn Fn(&mut Count)| change(self.steps.entry(*step).or_default());
         match event {
-            Event::ActionFresh { step, .. } => count(step, &|c| c.fresh += 1),
-            Event::ActionStale { step, .. } => count(step, &|c| c.stale += 1),
-            Event::ActionFinished { step, .. } => count(step, &|c| c.finished += 1),
-            Event::ActionShared { step, .. } => count(step, &|c| {
-                c.finished += 1;
-                c.shared += 1;
-            }),
+            Event::ActionFresh { step, label, .. } => self.stands(*step, label, Standing::Fresh),
+            Event::ActionStale { step, label, .. } => self.stands(*step, label, Standing::Stale),
+            Event::ActionFinished { step, label, .. } => self.stands(*step, label, Standing::Finished),
+            Event::ActionShared { step, label, .. } => self.stands(*step, label, Standing::Shared),
             Event::RowsPlanned { step, total, cached, nested: true, .. } => count(step, &|c| {
                 c.parts += total - cached;
                 c.parts_cached += cached;
@@ -69,9 +77,27 @@ impl Tally {
             _ => {}
         }
     }
+
+    fn stands(&mut self, step: Step, label: &str, now: Standing) {
+        let count = self.steps.entry(step).or_default();
+        if let Some(before) = self.standings.insert(label.to_string(), now) {
+            count.of(before).into_iter().for_each(|number| *number -= 1);
+        }
+        count.of(now).into_iter().for_each(|number| *number += 1);
+    }
 }
 
 impl Count {
+    /// The numbers that an action is part of.
+    fn of(&mut self, standing: Standing) -> Vec<&mut usize> {
+        match standing {
+            Standing::Fresh => vec![&mut self.fresh],
+            Standing::Stale => vec![&mut self.stale],
+            Standing::Finished => vec![&mut self.stale, &mut self.finished],
+            Standing::Shared => vec![&mut self.stale, &mut self.finished, &mut self.shared],
+        }
+    }
+
     /// The count in words.
     pub fn words(&self) -> String {
         let mut words = format!("{} ran, {} fresh", self.finished - self.shared, self.fresh + self.shared);
@@ -91,6 +117,27 @@ impl Count {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_action_that_was_fresh_and_then_ran_ran_only() {
+        let mut tally = Tally::default();
+        let (step, key) = (Step::Ingest, ragstage_cache::Digest::of(b"key"));
+        let fresh = |label: &str| Event::ActionFresh { step, label: label.to_string(), key };
+        tally.take(&fresh("ingest a"));
+        tally.take(&fresh("ingest b"));
+        tally.take(&Event::ActionStale { step, label: "ingest b".to_string(), key, reasons: Vec::new() });
+        tally.take(&Event::ActionFinished {
+            step,
+            label: "ingest b".to_string(),
+            key,
+            elapsed_ms: 1.0,
+            complete: true,
+            failed: 0,
+            same_outputs: true,
+        });
+        assert_eq!(tally.steps[&step].words(), "1 ran, 1 fresh");
+        assert_eq!(tally.steps[&step].stale, 1);
+    }
 
     #[test]
     fn rows_for_the_sake_of_others_are_counted_apart() {

@@ -52,6 +52,9 @@ pub struct Produced {
     /// Rows that can never be computed from these inputs (a document that no parser reads). They are part of the value,
     /// so the action is complete, but the run still says that items failed.
     pub rejected: u64,
+    /// Why a provider could not be used at all, where the action came to its end without it: its rows failed, and the run
+    /// says so with its exit code.
+    pub unusable: Option<String>,
 }
 
 /// One artifact.

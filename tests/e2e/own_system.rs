@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use super::small::{self, UNITS};
-use super::space::{Ran, Space, steps};
+use super::space::{Ran, Space};
 
 fn example(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/own-system").join(name)
@@ -261,7 +261,7 @@ fn an_endpoint_of_another_shape_needs_no_shim() {
 }
 
 #[test]
-fn documents_that_cannot_be_handed_over_stop_what_depends_on_them() {
+fn cases_whose_documents_cannot_be_handed_over_fail() {
     for (status, limits, said) in
         [(401, "", "401"), (500, "limits: {queries: {retries: 0}}\n", "500"), (404, "", "404")]
     {
@@ -275,13 +275,62 @@ fn documents_that_cannot_be_handed_over_stop_what_depends_on_them() {
             "{}",
             ran.stderr
         );
-        assert!(!ran.executed().contains_key("retrieve"));
+        // Nobody is asked about what it does not have.
+        let report = space.json("reports/small/report.json");
+        let results = report["case_results"].as_array().expect("case results");
+        assert_eq!(results.len(), 10);
+        for result in results {
+            assert_eq!((result["response"].is_null(), &result["error"]["error_type"]), (true, &"upstream".into()));
+        }
     }
     let space = Space::new();
     let url = endpoint(200, "{\"handle\": \"\"}");
     write(&space, &format!("http: {{query: '{url}/query', ingest: '{url}/ingest'}}"));
     let ran = space.run("").expect(20);
     assert!(ran.stderr.contains("handle: expected a text that is not empty"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_system_that_cannot_be_reached_costs_no_other_recipe_its_numbers() {
+    if !python() {
+        return;
+    }
+    let space = Space::new();
+    let server = Server::start(&space, "server.log");
+    let other = "  - name: other\n    system: {command: [python3, process.py], operations: [ingest, count, delete], version: \"1\"}\n";
+    write(&space, &format!("http: {}", urls(&server.url)));
+    space.edit("evaluation.yaml", "queries:\n", &format!("{other}queries:\n"));
+    std::fs::copy(example("process.py"), space.path("process.py")).expect("the example");
+    let limits = "limits: {queries: {retries: 0, breaker: 0}}\n";
+    space.write("evaluation.yaml", &(space.read("evaluation.yaml") + limits));
+    // Whether all cases of a recipe are scored, as its line of the table says.
+    let whole = |stdout: &str, recipe: &str| {
+        let line = stdout.lines().find(|line| line.trim_start().starts_with(recipe)).expect(stdout);
+        line.contains("100.0 %")
+    };
+    let url = server.url.clone();
+    drop(server);
+
+    // It does not take the documents.
+    let ran = space.run("").expect(20);
+    assert!(ran.stderr.contains("cannot be handed to the system \"fine\""), "{}", ran.stderr);
+    assert!(whole(&ran.stdout, "other") && !whole(&ran.stdout, "fine"), "{}", ran.stdout);
+    assert!(space.read("reports/small/report.md").contains("cannot be handed to the system"));
+    // As soon as it is there, only what is missing is done.
+    let server = Server::start(&space, "again.log");
+    let text = space.read("evaluation.yaml");
+    space.write("evaluation.yaml", &text.replace(&url, &server.url));
+    let ran = space.run("").expect(0);
+    assert_eq!((ran.executed()["ingest"], ran.executed()["retrieve"]), (4, 4));
+    assert!(whole(&ran.stdout, "other") && whole(&ran.stdout, "fine"), "{}", ran.stdout);
+
+    // It cannot be looked at: the case that was to be asked fails, what is there is reported.
+    drop(server);
+    space.edit("cases.jsonl", "When was the lighthouse built?", "In which year was the lighthouse built?");
+    let ran = space.run("").expect(20);
+    assert!(ran.stderr.contains("could not be looked at before it is asked"), "{}", ran.stderr);
+    assert!(whole(&ran.stdout, "other") && !whole(&ran.stdout, "fine"), "{}", ran.stdout);
+    assert_eq!(ran.items("retrieve"), ["built"]);
 }
 
 /// An endpoint that says the same thing to everybody.
@@ -304,6 +353,53 @@ fn endpoint(status: u16, body: &'static str) -> String {
         }
     });
     format!("http://{address}")
+}
+
+#[test]
+fn what_was_removed_is_missed_by_nobody_until_something_is_asked() {
+    if !python() {
+        return;
+    }
+    let space = Space::new();
+    let server = Server::start(&space, "server.log");
+    write(&space, &format!("http: {}", urls(&server.url)));
+    space.run("").expect(0);
+    space.ragstage("kb delete evaluation.yaml").expect(0);
+    let old = server.url.clone();
+    drop(server);
+    // Nothing to ask, so nothing to hand over, and nobody to be there.
+    let planned = space.ragstage("plan --check evaluation.yaml").expect(0).stdout;
+    assert!(planned.contains("Nothing to do") && planned.contains("Calls to come: none"), "{planned}");
+    space.run("").expect(0).expect_nothing();
+
+    let server = Server::start(&space, "again.log");
+    let text = space.read("evaluation.yaml");
+    space.write("evaluation.yaml", &text.replace(&old, &server.url));
+    let case = small::case("oak", "How long are oak planks steamed?", "an hour", ("shipyard", "for an hour"), "fact");
+    space.write("cases.jsonl", &(space.read("cases.jsonl") + &case));
+    space.edit("units.jsonl", "[\"parrot\",\"planks\"]", "[\"parrot\",\"planks\",\"oak\"]");
+    // That it is gone is known without a look: the plan has both calls.
+    let planned = space.ragstage("plan evaluation.yaml").expect(0).stdout;
+    assert!(planned.contains("removed by `kb delete`") && !planned.contains("look"), "{planned}");
+    let totals = space.ragstage("plan --format json evaluation.yaml").expect(0).json()["totals"].clone();
+    assert_eq!((totals["calls"].as_u64(), totals["looks"].as_u64()), (Some(2), Some(0)));
+    let ran = space.run("").expect(0);
+    assert_eq!(server.asked(), ["ingest", "query"]);
+    assert_eq!((ran.executed()["ingest"], ran.items("retrieve")), (1, vec!["oak".to_string()]));
+    let why = reasons(&ran, "ingest").join(" ");
+    assert!(why.contains("probe_failed") && why.contains("removed by `kb delete`"), "{why}");
+    let line = ran.stderr.lines().find(|line| line.contains("handed over again"));
+    assert!(line.is_some_and(|line| line.starts_with("ingest ") && line.contains("`kb delete`")), "{}", ran.stderr);
+    // It was there, and then it ran: that is one action, not two.
+    let counted = ran.stderr.lines().find(|line| line.starts_with("ingest   ")).expect("a count");
+    assert!(counted.contains("1 ran, 3 fresh"), "{counted}");
+    let listed = space.ragstage("kb list --format json evaluation.yaml").expect(0).json();
+    assert_eq!(listed["knowledge_bases"].as_array().map(Vec::len), Some(1), "{listed}");
+    space.run("").expect(0).expect_nothing();
+    // Its documents may be gone, for all that the plan knows.
+    space.edit("cases.jsonl", "How long are oak planks steamed?", "How long does one steam oak planks?");
+    let planned = space.ragstage("plan evaluation.yaml").expect(0).stdout;
+    assert!(planned.contains("at most 1 of systems under test, besides 1 look whether"), "{planned}");
 }
 
 #[test]
@@ -331,6 +427,12 @@ fn what_was_put_there_can_be_listed_and_removed() {
             .iter()
             .all(|kb| kb["documents"] == 2 && kb["handle"].as_str().is_some_and(|h| h.starts_with("ragstage-")))
     );
+    // A system that cannot delete says so.
+    let delete = format!(", delete: '{}/delete'", server.url);
+    space.edit("evaluation.yaml", &delete, "");
+    let refused = space.ragstage("kb delete evaluation.yaml").expect(3);
+    assert!(refused.stderr.contains("has no way to delete"), "{}", refused.stderr);
+    space.edit("evaluation.yaml", "/count'", &format!("/count'{delete}"));
     let asked = server.asked().len();
     let deleted = space.ragstage("kb delete evaluation.yaml").expect(0).stdout;
     assert!(deleted.contains("5 removed"), "{deleted}");
@@ -339,11 +441,14 @@ fn what_was_put_there_can_be_listed_and_removed() {
         space.ragstage("kb list --format json evaluation.yaml").expect(0).json()["knowledge_bases"],
         serde_json::json!([])
     );
-    // The responses are still there; what is asked next is put there first.
+    let asked = server.asked().len();
+    let again = space.ragstage("kb delete evaluation.yaml").expect(0).stdout;
+    assert!(again.contains("nothing to remove"), "{again}");
+    assert_eq!(server.asked().len(), asked);
+    // The responses are still there, and so is what the document was before: neither needs the system.
+    space.run("").expect(0).expect_nothing();
+    space.edit("documents.jsonl", "Entry costs seven crowns.", "Entry costs six crowns.");
     let ran = space.run("").expect(0);
-    assert_eq!(ran.executed(), steps(&[("ingest", 4)]));
-    // A system that cannot delete says so.
-    space.edit("evaluation.yaml", &format!(", delete: '{}/delete'", server.url), "");
-    let refused = space.ragstage("kb delete evaluation.yaml").expect(3);
-    assert!(refused.stderr.contains("delete"), "{}", refused.stderr);
+    assert!(!ran.executed().contains_key("ingest") && !ran.executed().contains_key("retrieve"), "{:?}", ran.executed());
+    assert_eq!(server.asked().len(), asked);
 }

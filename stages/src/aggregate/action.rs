@@ -174,6 +174,6 @@ impl Action for Aggregate {
             let bytes = usage.encode().map_err(|error| encode(&error))?;
             outputs.push(Output::observation("usage", bytes, usage.rows.len()));
         }
-        Ok(Produced { outputs, failed: 0, rejected: 0 })
+        Ok(Produced { outputs, ..Produced::default() })
     }
 }

@@ -118,7 +118,12 @@ impl Action for Materialize {
             parsed.rows.push(document);
         }
         let bytes = parsed.encode().map_err(|error| StageError::encode(STEP, error))?;
-        Ok(Produced { outputs: vec![Output::value("parsed", bytes, parsed.rows.len())], failed, rejected })
+        Ok(Produced {
+            outputs: vec![Output::value("parsed", bytes, parsed.rows.len())],
+            failed,
+            rejected,
+            ..Produced::default()
+        })
     }
 }
 

@@ -144,6 +144,6 @@ impl PrepareBenchmark {
             Output::value("gold", golds.encode()?, golds.rows.len()),
             Output::value("units", units.encode()?, units.units.len()),
         ];
-        Ok(Produced { outputs, failed: 0, rejected: 0 })
+        Ok(Produced { outputs, ..Produced::default() })
     }
 }

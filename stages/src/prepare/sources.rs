@@ -102,6 +102,6 @@ impl Action for Sources {
         paths.dedup();
         let rows = paths.len();
         let bytes = SourceList { paths }.encode().map_err(|error| StageError::encode(self.step(), error))?;
-        Ok(Produced { outputs: vec![Output::value("sources", bytes, rows)], failed: 0, rejected: 0 })
+        Ok(Produced { outputs: vec![Output::value("sources", bytes, rows)], ..Produced::default() })
     }
 }

@@ -165,7 +165,7 @@ impl Action for AnswerQuestions {
             Output::value("answers", bytes(answers.encode())?, answers.rows.len()),
             Output::observation("observations", bytes(observations.encode())?, observations.rows.len()),
         ];
-        Ok(Produced { outputs, failed, rejected: 0 })
+        Ok(Produced { outputs, failed, ..Produced::default() })
     }
 }
 

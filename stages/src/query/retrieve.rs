@@ -56,6 +56,8 @@ pub struct ExternalKb {
     pub handle: Digest,
     /// Whether it was made in an earlier run, so that it is looked at before it is asked.
     pub probed: bool,
+    /// Why it is known to be gone, where it is: then nobody has to look.
+    pub withdrawn: Option<String>,
 }
 
 impl Walk for ModeSpec {
@@ -133,7 +135,7 @@ impl Retrieve {
         })
     }
 
-    /// The rows of a system under test.
+    /// The rows of a system under test, and why it could not be used at all, where nothing could be asked.
     fn ask(
         &self,
         context: &dyn Context,
@@ -142,18 +144,27 @@ impl Retrieve {
         external: Option<&ExternalKb>,
         queries: &[&Query],
         keys: &[CaseKey<'_>],
-    ) -> Result<Vec<RowOutcome>, StageError> {
+    ) -> Result<(Vec<RowOutcome>, Option<String>), StageError> {
         let provider = |why: String| StageError { step: Step::Retrieve, kind: StageErrorKind::Provider(why) };
         let client = Client::new(system).map_err(provider)?;
         let handle = external.map(|kb| decoded::<Handle>(context, Step::Retrieve, &kb.handle)).transpose()?;
-        if let (Some(ExternalKb { handle: digest, probed: true }), Some(handle)) = (external, handle.as_deref()) {
-            let probe = Probe::new(&client, system, (mode, options), (digest, handle));
+        if let Some(why) = handle.as_deref().and_then(|handle| handle.failed.as_deref()) {
+            // Whoever could not hand them over has said so to the run.
+            let error = RowError { attempts: 0, ..RowError::new(RowErrorKind::Upstream, why) };
+            return Ok((unasked(context, &Slot(self), keys, &error)?, None));
+        }
+        if let (Some(ExternalKb { handle: digest, probed: true, withdrawn }), Some(handle)) =
+            (external, handle.as_deref())
+        {
+            let probe = Probe::new(&client, system, (mode, options), (digest, handle), withdrawn.as_deref());
             let looked =
                 check_before(context, &Slot(self), Pool::Queries, keys, &|call| probe.look(context, call.timeout));
             let finding = probe.finding().map(|why| StageErrorKind::StaleHandle { handle: *digest, why });
             if let Err(error) = looked? {
-                let why = format!("the system's knowledge base could not be looked at before it is asked: {error}");
-                return Err(provider(why));
+                let message =
+                    format!("the system's knowledge base could not be looked at before it is asked: {}", error.message);
+                let error = RowError { message, ..error };
+                return Ok((unasked(context, &Slot(self), keys, &error)?, Some(error.to_string())));
             }
             if let Some(kind) = finding {
                 return Err(StageError { step: Step::Retrieve, kind });
@@ -175,8 +186,19 @@ impl Retrieve {
         });
         // Before anything else that went wrong: rows that were kept may be wrong.
         client.close().map_err(|why| StageError { step: Step::Retrieve, kind: StageErrorKind::Doubt(why) })?;
-        outcomes
+        Ok((outcomes?, None))
     }
+}
+
+/// The rows that are there; the others fail, for nobody can be asked for them.
+fn unasked(
+    context: &dyn Context,
+    slot: &Slot<'_>,
+    keys: &[CaseKey<'_>],
+    error: &RowError,
+) -> Result<Vec<RowOutcome>, StageError> {
+    // No call is made, so none may count for the breaker of the pool, which other systems share.
+    rows_of(context, slot, Pool::Cpu, keys, &|_, _| Err(error.clone()))
 }
 
 /// What a mode found as a row.
@@ -224,8 +246,8 @@ impl Action for Retrieve {
                 case_id: &query.case_id,
             })
             .collect();
-        let outcomes = match &self.mode {
-            ModeSpec::Built { mode, kb, trace } => self.search(context, mode, kb, *trace, &queries, &keys)?,
+        let (outcomes, unusable) = match &self.mode {
+            ModeSpec::Built { mode, kb, trace } => (self.search(context, mode, kb, *trace, &queries, &keys)?, None),
             ModeSpec::System { system, mode, options, documents_digest: _, external } => {
                 self.ask(context, system, (mode, options), external.as_ref(), &queries, &keys)?
             }
@@ -249,6 +271,6 @@ impl Action for Retrieve {
             Output::value("results", bytes(results.encode())?, results.rows.len()),
             Output::observation("observations", bytes(observations.encode())?, observations.rows.len()),
         ];
-        Ok(Produced { outputs, failed, rejected: 0 })
+        Ok(Produced { outputs, failed, unusable, ..Produced::default() })
     }
 }

@@ -95,7 +95,7 @@ impl Action for ScoreResponses {
         };
         let failed = scores.rows.iter().filter(|score| score.error.is_some()).count() as u64;
         let bytes = scores.encode().map_err(|error| StageError::encode(Step::Score, error))?;
-        Ok(Produced { outputs: vec![Output::value("scores", bytes, scores.rows.len())], failed, rejected: 0 })
+        Ok(Produced { outputs: vec![Output::value("scores", bytes, scores.rows.len())], failed, ..Produced::default() })
     }
 }
 

@@ -275,8 +275,7 @@ impl Action for BuildReport {
                 Output::observation("report.md", render(Page::Markdown)?, summary.measures.len()),
                 Output::observation("report.html", render(Page::Html)?, summary.measures.len()),
             ],
-            failed: 0,
-            rejected: 0,
+            ..Produced::default()
         })
     }
 }

@@ -82,7 +82,7 @@ impl Action for ChunkDocuments {
             }
         }
         let bytes = chunks.encode().map_err(|error| StageError::encode(STEP, error))?;
-        Ok(Produced { outputs: vec![Output::value("chunks", bytes, chunks.rows.len())], failed, rejected: 0 })
+        Ok(Produced { outputs: vec![Output::value("chunks", bytes, chunks.rows.len())], failed, ..Produced::default() })
     }
 }
 

@@ -53,7 +53,7 @@ impl Action for FullTextIndex {
         let bytes = Index::build(&analyzer, rows.len(), &text)
             .and_then(|index| index.encode())
             .map_err(|error| fault(error.to_string()))?;
-        Ok(Produced { outputs: vec![Output::value("full_text_index", bytes, rows.len())], failed: 0, rejected: 0 })
+        Ok(Produced { outputs: vec![Output::value("full_text_index", bytes, rows.len())], ..Produced::default() })
     }
 }
 

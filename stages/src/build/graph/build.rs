@@ -40,6 +40,6 @@ impl Action for BuildGraph {
             Output::value("relations", bytes(merged.relations.encode())?, merged.relations.rows.len()),
             Output::value("mentions", bytes(merged.mentions.encode())?, merged.mentions.rows.len()),
         ];
-        Ok(Produced { outputs, failed: 0, rejected: 0 })
+        Ok(Produced { outputs, ..Produced::default() })
     }
 }

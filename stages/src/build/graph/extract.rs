@@ -115,6 +115,10 @@ impl Action for ExtractGraph {
         let extracted = Extracted { rows: chunks.rows.iter().zip(facts).map(row).collect() };
         let failed = extracted.rows.iter().filter(|row| row.error.is_some()).count() as u64;
         let bytes = extracted.encode().map_err(|error| StageError::encode(STEP, error))?;
-        Ok(Produced { outputs: vec![Output::value("extracted", bytes, extracted.rows.len())], failed, rejected: 0 })
+        Ok(Produced {
+            outputs: vec![Output::value("extracted", bytes, extracted.rows.len())],
+            failed,
+            ..Produced::default()
+        })
     }
 }

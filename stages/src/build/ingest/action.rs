@@ -25,7 +25,8 @@ const CANARY_CHARS: usize = 200;
 
 /// Hands the documents of one unit to a system under test; its output is the observation `handle`, a [`Handle`].
 ///
-/// The whole action is one row, a call (or a few, in batches) of the pool `queries`. A document without bytes is an input
+/// Where that fails, the handle says why, and the action is incomplete: its readers have cases that fail, and what does not
+/// depend on it is reported. The whole action is one row, a call (or a few, in batches) of the pool `queries`. A document without bytes is an input
 /// error, for the system would be asked about what it does not have.
 #[derive(Debug, Clone)]
 pub struct Ingest {
@@ -65,20 +66,24 @@ impl Action for Ingest {
         let batch = RowBatch { slot: self, pool: Pool::Queries, items: &items, cost: &Free };
         let outcomes = context.rows(batch, &|_, call| self.hand_over(&client, &name, &documents, call))?;
         client.close().map_err(|why| StageError { step: STEP, kind: StageErrorKind::Doubt(why) })?;
-        let handle = match outcomes.into_iter().next() {
-            Some(RowOutcome::Done(row)) => Handle::decode(row.value.clone())
-                .map_err(|error| StageError::encode(STEP, format!("the row of {name} is no handle: {error}")))?,
+        let (handle, unusable) = match outcomes.into_iter().next() {
+            Some(RowOutcome::Done(row)) => {
+                let handle = Handle::decode(row.value.clone())
+                    .map_err(|error| StageError::encode(STEP, format!("the row of {name} is no handle: {error}")))?;
+                (handle, None)
+            }
             Some(RowOutcome::Failed(RowError { kind: RowErrorKind::Interrupted, .. })) | None => {
                 return Err(StageError { step: STEP, kind: StageErrorKind::Cancelled });
             }
             Some(RowOutcome::Failed(error)) => {
                 let system = &self.system.name;
                 let why = format!("{label} cannot be handed to the system {system:?}: {error}");
-                return Err(StageError { step: STEP, kind: StageErrorKind::Provider(why) });
+                (Handle { failed: Some(why.clone()), ..Handle::default() }, Some(why))
             }
         };
         let bytes = handle.encode().map_err(|error| StageError::encode(STEP, error))?;
-        Ok(Produced { outputs: vec![Output::observation("handle", bytes, 1)], failed: 0, rejected: 0 })
+        let outputs = vec![Output::observation("handle", bytes, 1)];
+        Ok(Produced { outputs, failed: u64::from(unusable.is_some()), unusable, ..Produced::default() })
     }
 }
 
@@ -161,6 +166,7 @@ impl Ingest {
             documents: documents.len() as u64,
             count: if self.system.transport.can(Operation::Count) { count } else { None },
             canary: documents.first().map(canary).unwrap_or_default(),
+            failed: None,
         };
         let value = handle.encode().map_err(|error| bad_reply(format!("the handle is no JSON: {error}")))?;
         Ok(Row { value, observation: Vec::new() })

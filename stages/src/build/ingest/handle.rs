@@ -6,7 +6,7 @@ use crate::contract::Artifact;
 use crate::error::DecodeError;
 
 /// A knowledge base within a system under test. It is a place and no bytes, so it is in no key.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Handle {
     /// What the system calls it.
     pub handle: String,
@@ -17,6 +17,9 @@ pub struct Handle {
     pub count: Option<u64>,
     /// A query that a system with these documents finds something for: the beginning of the first of them.
     pub canary: String,
+    /// Why the documents could not be handed over, where they could not: then there is nothing that could be asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed: Option<String>,
 }
 
 impl Artifact for Handle {

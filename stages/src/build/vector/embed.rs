@@ -80,6 +80,6 @@ impl Action for Embed {
         let bytes = embeddings.encode().map_err(|error| StageError::encode(Step::Embed, error))?;
         let failed = embedded.iter().filter(|embedded| embedded.is_err()).count() as u64;
         let outputs = vec![Output::value("embeddings", bytes, texts.len())];
-        Ok(Produced { outputs, failed, rejected: 0 })
+        Ok(Produced { outputs, failed, ..Produced::default() })
     }
 }

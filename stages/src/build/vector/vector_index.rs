@@ -40,6 +40,6 @@ impl Action for BuildVectorIndex {
         let index = VectorIndex::build(&embeddings, &self.options).map_err(fault)?;
         let bytes = index.encode().map_err(fault)?;
         let outputs = vec![Output::value("vector_index", bytes, index.vectors())];
-        Ok(Produced { outputs, failed: 0, rejected: 0 })
+        Ok(Produced { outputs, ..Produced::default() })
     }
 }

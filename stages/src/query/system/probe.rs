@@ -30,6 +30,8 @@ pub(in crate::query) struct Probe<'a> {
     /// The artifact that `handle` is.
     pub(in crate::query) digest: &'a Digest,
     pub(in crate::query) handle: &'a Handle,
+    /// Why it is known to be gone, where it is.
+    pub(in crate::query) withdrawn: Option<&'a str>,
     finding: Mutex<Option<String>>,
 }
 
@@ -42,8 +44,9 @@ impl<'a> Probe<'a> {
         system: &'a SystemSpec,
         (mode, options): (&'a str, &'a Json),
         (digest, handle): (&'a Digest, &'a Handle),
+        withdrawn: Option<&'a str>,
     ) -> Self {
-        Probe { client, system, mode, options, digest, handle, finding: Mutex::new(None) }
+        Probe { client, system, mode, options, digest, handle, withdrawn, finding: Mutex::new(None) }
     }
 
     /// Looks once, unless this process has found it to be there before.
@@ -78,6 +81,9 @@ impl<'a> Probe<'a> {
     }
 
     fn missing(&self, timeout: Duration) -> Result<Option<String>, RowError> {
+        if let Some(why) = self.withdrawn {
+            return Ok(Some(why.to_string()));
+        }
         let looked = match self.system.transport.can(Operation::Count) {
             true => self.client.count(&self.handle.handle, timeout).map(|count| match self.handle.count {
                 Some(expected) if expected != count => Some(format!("it counts {count}, expected {expected}")),
