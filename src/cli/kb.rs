@@ -1,5 +1,6 @@
 //! `kb`: what runs have put into systems under test.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -90,33 +91,27 @@ fn delete(files: &[PathBuf], store: Option<&Path>) -> Result<u8, Failure> {
     }
     let (mut removed, mut gone) = (0, 0);
     let mut failed: Vec<String> = Vec::new();
-    let mut seen: BTreeSet<(String, String)> = BTreeSet::new();
+    let mut asked: BTreeMap<(String, String), bool> = BTreeMap::new();
     let mut clients: BTreeMap<String, Client> = BTreeMap::new();
     for kb in &found {
         // A handle that two actions were given is one knowledge base.
         let place = (kb.system.name.clone(), kb.handle.handle.clone());
-        if seen.insert(place) {
-            let client = match clients.entry(kb.system.name.clone()) {
-                std::collections::btree_map::Entry::Occupied(entry) => entry.into_mut(),
-                std::collections::btree_map::Entry::Vacant(entry) => match Client::new(&kb.system) {
-                    Ok(client) => entry.insert(client),
-                    Err(why) => {
-                        failed.push(format!("{}: {why}", kb.label));
-                        continue;
-                    }
-                },
-            };
-            match client.delete(&kb.handle.handle, DELETE_TIMEOUT) {
-                Ok(()) => removed += 1,
-                // It does not know the handle.
-                Err(RowError { kind: RowErrorKind::Refused, .. }) => gone += 1,
-                Err(error) => {
-                    failed.push(format!("{}: {error}", kb.label));
-                    continue;
+        let is_gone = match asked.get(&place) {
+            Some(is_gone) => *is_gone,
+            None => {
+                let outcome = remove(kb, &mut clients);
+                match &outcome {
+                    Ok(true) => removed += 1,
+                    Ok(false) => gone += 1,
+                    Err(why) => failed.push(format!("{}: {why}", kb.label)),
                 }
+                asked.insert(place, outcome.is_ok());
+                outcome.is_ok()
             }
+        };
+        if is_gone {
+            withdraw(&batch.shared.store, kb)?;
         }
-        withdraw(&batch.shared.store, kb)?;
     }
     clients.values().for_each(|client| drop(client.close()));
     let gone = if gone == 0 { String::new() } else { format!(", {gone} were gone already") };
@@ -126,6 +121,19 @@ fn delete(files: &[PathBuf], store: Option<&Path>) -> Result<u8, Failure> {
     }
     tell_incidents(batch);
     Ok(if failed.is_empty() { exit::OK } else { exit::PROVIDER })
+}
+
+/// Has a system remove a knowledge base; false where it does not know it any more. The error is a fragment for people.
+fn remove(kb: &ExternalKb, clients: &mut BTreeMap<String, Client>) -> Result<bool, String> {
+    let client = match clients.entry(kb.system.name.clone()) {
+        Entry::Occupied(entry) => entry.into_mut(),
+        Entry::Vacant(entry) => entry.insert(Client::new(&kb.system)?),
+    };
+    match client.delete(&kb.handle.handle, DELETE_TIMEOUT) {
+        Ok(()) => Ok(true),
+        Err(RowError { kind: RowErrorKind::Refused, .. }) => Ok(false),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 /// What the store knows to be in systems, by label: what a run would ask now first, then what earlier runs have left.
