@@ -180,7 +180,11 @@ fn prompt(view: &View<'_>, known: &Known<'_>, files: &mut Vec<PathBuf>, faults: 
         template
     };
     let default = AnswerPrompt::default();
-    AnswerPrompt { system: read(system, default.system), user: read(user, default.user) }
+    let prompt = AnswerPrompt { system: read(system, default.system), user: read(user, default.user) };
+    if let Some((Template { file: Some(file), .. }, fault)) = prompt.asks_nothing() {
+        faults.add_in_file(Place::file(file), &view.path, fault.message, fault.hint);
+    }
+    prompt
 }
 
 fn instructions(
@@ -295,6 +299,10 @@ mod tests {
         assert_eq!(told[0], "1:7 llm: no model is named `smal` [did you mean `small`?]");
         assert_eq!(told[1], "1:42 stop[0]: expected a text, found an empty text");
         assert!(told[2].starts_with("2:- FOLDER/u.md prompt.user: the template uses `qestion`"), "{told:?}");
+        let told = read("{llm: small, prompt: {user: s.md, system: s.md}}", &[("s.md", "Be brief.")]).unwrap_err();
+        let expected = "FOLDER/s.md prompt: no template uses `question`, so the model would not know what is asked [put `{{ \
+                        question }}` where the question belongs]";
+        assert!(told.len() == 1 && told[0].ends_with(expected), "{told:?}");
         let told =
             read("{llm: small, prompt: gone.md, instructions: {a: {file: gone.txt}, b: {}}}", &files).unwrap_err();
         assert_eq!(told.len(), 3, "{told:?}");
