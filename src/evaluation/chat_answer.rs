@@ -169,6 +169,7 @@ fn prompt(view: &View<'_>, known: &Known<'_>, files: &mut Vec<PathBuf>, faults: 
         Some(_) => (None, Some(view.clone())),
         None => (Some(view.get("system")), Some(view.get("user"))),
     };
+    let before = faults.len();
     let mut read = |view: Option<View<'_>>, default: Template| {
         let Some(view) = view else { return default };
         let Some((file, text)) = text_file::read(&view, known.base, files, faults) else { return default };
@@ -181,7 +182,10 @@ fn prompt(view: &View<'_>, known: &Known<'_>, files: &mut Vec<PathBuf>, faults: 
     };
     let default = AnswerPrompt::default();
     let prompt = AnswerPrompt { system: read(system, default.system), user: read(user, default.user) };
-    if let Some((Template { file: Some(file), .. }, fault)) = prompt.asks_nothing() {
+    // A template that misspells `question` has been told so.
+    if faults.len() == before
+        && let Some((Template { file: Some(file), .. }, fault)) = prompt.asks_nothing()
+    {
         faults.add_in_file(Place::file(file), &view.path, fault.message, fault.hint);
     }
     prompt
