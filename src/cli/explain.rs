@@ -23,6 +23,18 @@ const MOST_SHOWN: usize = 8;
 /// # Errors
 /// When a file is invalid, the store cannot be read, or nothing is called what was asked about.
 pub fn explain(flags: &ExplainFlags, store: Option<&Path>) -> Result<u8, Failure> {
+    let file = flags.item.last().filter(|item| {
+        let path = Path::new(item);
+        path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml") || path.is_file()
+    });
+    if let Some(file) = file
+        && let Some(named) = flags.file.iter().find(|named| !named.exists())
+    {
+        return Err(Failure::NotThere {
+            what: format!("there is no {}, and {file:?} is taken for an item", named.display()),
+            hint: format!("name the evaluation file with --file {file}"),
+        });
+    }
     let look = look(&flags.file, Settings::default(), store)?;
     let batch = &look.batch;
     let plan = batch.plan()?;
@@ -42,7 +54,10 @@ pub fn explain(flags: &ExplainFlags, store: Option<&Path>) -> Result<u8, Failure
             }
             true => "there is no action of that stage".to_string(),
         };
-        let hint = "`ragstage plan --all` lists the actions; items are case and document ids".to_string();
+        let hint = match file {
+            Some(file) => format!("{file:?} is taken for an item; name an evaluation file with --file {file}"),
+            None => "`ragstage plan --all` lists the actions; items are case and document ids".to_string(),
+        };
         return Err(Failure::NotThere { what, hint });
     }
     match flags.format {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Arg, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, value_parser};
 use ragstage_stages::step::{Stage, Step};
 
 use super::failure::Failure;
@@ -28,6 +28,17 @@ Exit codes:
   3 input invalid       4 plan --check: stale   10 some items failed
   11 coverage too low   12 a gate failed        20 provider unusable
   30 store damaged      130 interrupted; the same command continues";
+
+const MODELS_HELP: &str = "\
+Models are kept in $RAGSTAGE_MODELS, else in $XDG_DATA_HOME/ragstage/models, else in ~/.local/share/ragstage/models.
+
+Example:
+  ragstage models list
+  ragstage models get wordllama-l2-256
+  ragstage models get my-model --from /data/my-model";
+
+/// Commands that use no store, and so do not offer to choose one.
+const WITHOUT_STORE: [&str; 4] = ["models", "init", "schema", "completions"];
 
 #[derive(Subcommand)]
 enum Command {
@@ -67,9 +78,7 @@ enum Command {
     #[command(after_help = "Example:\n  ragstage cache size\n  ragstage cache verify")]
     Cache(CacheFlags),
     /// Fetch and list the models of embedders that run in process
-    #[command(
-        after_help = "Example:\n  ragstage models list\n  ragstage models get wordllama-l2-256\n  ragstage models get my-model --from /data/my-model"
-    )]
+    #[command(after_help = MODELS_HELP)]
     Models(ModelsFlags),
     /// Write a commented evaluation file that runs, with a tiny benchmark
     #[command(after_help = "Example:\n  ragstage init my-evaluation && cd my-evaluation && ragstage run")]
@@ -214,6 +223,7 @@ pub struct KbFlags {
 #[derive(Subcommand)]
 pub enum KbCommand {
     /// List what runs of the evaluations have put into their systems under test
+    #[command(after_help = "Example:\n  ragstage kb list evaluation.yaml")]
     List {
         /// Evaluation files
         #[arg(default_value = "evaluation.yaml", value_name = "FILE")]
@@ -223,6 +233,7 @@ pub enum KbCommand {
         format: Format,
     },
     /// Remove it from the systems, and nothing else; the next run that asks something puts it there again
+    #[command(after_help = "Example:\n  ragstage kb delete evaluation.yaml")]
     Delete {
         /// Evaluation files
         #[arg(default_value = "evaluation.yaml", value_name = "FILE")]
@@ -294,18 +305,21 @@ pub struct CacheFlags {
 #[derive(Subcommand)]
 pub enum CacheCommand {
     /// How many bytes and files it holds, by kind
+    #[command(after_help = "Example:\n  ragstage cache size")]
     Size {
         /// How it is printed
         #[arg(long, value_enum, default_value_t)]
         format: Format,
     },
     /// Read every artifact and compare it with its digest
+    #[command(after_help = "Example:\n  ragstage cache verify")]
     Verify {
         /// How it is printed
         #[arg(long, value_enum, default_value_t)]
         format: Format,
     },
     /// Say what no recent run uses, and what making it again would cost; --apply deletes it
+    #[command(after_help = "Example:\n  ragstage cache gc\n  ragstage cache gc --keep-runs 1 --apply")]
     Gc {
         /// Runs of each evaluation whose artifacts are kept
         #[arg(long, default_value_t = 5)]
@@ -329,16 +343,20 @@ pub struct ModelsFlags {
     pub command: ModelsCommand,
 }
 
-/// What can be done about models. They are kept in $RAGSTAGE_MODELS, else in ~/.local/share/ragstage/models.
+/// What can be done about models.
 #[derive(Subcommand)]
 pub enum ModelsCommand {
     /// The models that are known, and those that are here
+    #[command(after_help = "Example:\n  ragstage models list\n  ragstage models list --format json | jq .folder")]
     List {
         /// How it is printed
         #[arg(long, value_enum, default_value_t)]
         format: Format,
     },
     /// Fetch a model, or continue where an earlier attempt stopped; prints the SHA-256 of its files
+    #[command(
+        after_help = "Example:\n  ragstage models get wordllama-l2-256\n  ragstage models get my-model --from /data/my-model"
+    )]
     Get {
         /// A model of `ragstage models list`; or what a model of your own shall be called, with --from
         name: String,
@@ -347,6 +365,7 @@ pub enum ModelsCommand {
         from: Option<String>,
     },
     /// Print the folder of a model that is here
+    #[command(after_help = "Example:\n  ls $(ragstage models path wordllama-l2-256)")]
     Path {
         /// Its name
         name: String,
@@ -361,9 +380,18 @@ pub struct InitFlags {
     pub folder: PathBuf,
 }
 
+/// The command line; `--store` is taken everywhere, and shown where it means something.
+fn command() -> clap::Command {
+    let hidden = || Arg::new("store").long("store").value_parser(value_parser!(PathBuf)).global(true).hide(true);
+    WITHOUT_STORE
+        .into_iter()
+        .fold(Flags::command(), |command, name| command.mut_subcommand(name, |sub| sub.arg(hidden())))
+}
+
 /// The program.
 pub fn main() -> ExitCode {
-    let flags = match Flags::try_parse() {
+    let parsed = command().try_get_matches().and_then(|matches| Flags::from_arg_matches(&matches));
+    let flags = match parsed {
         Ok(flags) => flags,
         Err(error) => {
             // `--help` and `--version` come this way too; a closed pipe is no reason to complain.

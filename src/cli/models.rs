@@ -9,7 +9,7 @@ use super::flags::{Format, ModelsCommand, ModelsFlags};
 use super::model_bar::ModelBar;
 use super::out::{out, out_json};
 use crate::exit;
-use crate::models::{CATALOG, CatalogModel, ModelHome, ModelSource, check_name, fetch};
+use crate::models::{CATALOG, CatalogModel, ModelErrorKind, ModelHome, ModelSource, check_name, fetch};
 
 /// Lists and fetches the models of embedders that run in process.
 ///
@@ -79,7 +79,13 @@ fn get(home: &ModelHome, name: &str, from: Option<&str>) -> Result<u8, Failure> 
     let bar = ModelBar::new();
     let fetched = fetch(home, name, &source, &|notice| bar.notice(&notice));
     bar.finish();
-    let fetched = fetched?;
+    let fetched = fetched.map_err(|error| match (&error.kind, CatalogModel::nearest(name)) {
+        (ModelErrorKind::Unknown, Some(near)) => {
+            let hint = format!("did you mean `{near}`? One of your own is taken with --from DIR or --from URL");
+            Failure::NotThere { what: error.to_string(), hint }
+        }
+        _ => Failure::Model(error),
+    })?;
     let sums =
         fetched.files.iter().map(|file| format!("{}  {}\n", file.sha256, fetched.folder.join(&file.name).display()));
     out(&sums.collect::<String>())?;
@@ -100,9 +106,10 @@ fn path(home: &ModelHome, name: &str) -> Result<u8, Failure> {
     if !folder.is_dir() {
         return Err(Failure::NotThere {
             what: format!("there is no model {name} in {}", home.root().display()),
-            hint: match CatalogModel::find(name) {
-                Some(model) => format!("`ragstage models get {name}` fetches it ({})", model.size()),
-                None => format!("`ragstage models get {name} --from DIR|URL` takes it from there"),
+            hint: match (CatalogModel::find(name), home.nearest(name)) {
+                (Some(model), _) => format!("`ragstage models get {name}` fetches it ({})", model.size()),
+                (None, Some(near)) => format!("did you mean `{near}`?"),
+                (None, None) => format!("`ragstage models get {name} --from DIR|URL` takes it from there"),
             },
         });
     }

@@ -173,13 +173,16 @@ fn explain_code(code: u8, outcome: &BatchOutcome) {
     match code {
         exit::ITEMS_FAILED => {
             if let Some(account) = over_budget(outcome) {
+                let (calls, they) = match account.over_budget {
+                    1 => ("1 call was".to_string(), "it"),
+                    many => (format!("{} calls were", Account::count(many)), "they"),
+                };
                 tell!(
-                    "the budget of ${} stopped the run: ${} are spent, and {} calls were not made because they might have \
+                    "the budget of ${} stopped the run: ${} are spent, and {calls} not made because {they} might have \
                      broken it. What was paid for is kept. Each run has the whole budget, so the same command goes on and spends \
                      again; with a higher `limits.budget_usd` it gets further.",
                     Account::money(account.budget_usd.unwrap_or_default()),
-                    Account::money(account.spent_usd),
-                    Account::count(account.over_budget)
+                    Account::money(account.spent_usd)
                 );
             }
             let all = || outcome.evaluations.iter();

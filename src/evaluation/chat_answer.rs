@@ -169,6 +169,7 @@ fn prompt(view: &View<'_>, known: &Known<'_>, files: &mut Vec<PathBuf>, faults: 
         Some(_) => (None, Some(view.clone())),
         None => (Some(view.get("system")), Some(view.get("user"))),
     };
+    let before = faults.len();
     let mut read = |view: Option<View<'_>>, default: Template| {
         let Some(view) = view else { return default };
         let Some((file, text)) = text_file::read(&view, known.base, files, faults) else { return default };
@@ -180,7 +181,14 @@ fn prompt(view: &View<'_>, known: &Known<'_>, files: &mut Vec<PathBuf>, faults: 
         template
     };
     let default = AnswerPrompt::default();
-    AnswerPrompt { system: read(system, default.system), user: read(user, default.user) }
+    let prompt = AnswerPrompt { system: read(system, default.system), user: read(user, default.user) };
+    // A template that misspells `question` has been told so.
+    if faults.len() == before
+        && let Some((Template { file: Some(file), .. }, fault)) = prompt.asks_nothing()
+    {
+        faults.add_in_file(Place::file(file), &view.path, fault.message, fault.hint);
+    }
+    prompt
 }
 
 fn instructions(
@@ -295,6 +303,10 @@ mod tests {
         assert_eq!(told[0], "1:7 llm: no model is named `smal` [did you mean `small`?]");
         assert_eq!(told[1], "1:42 stop[0]: expected a text, found an empty text");
         assert!(told[2].starts_with("2:- FOLDER/u.md prompt.user: the template uses `qestion`"), "{told:?}");
+        let told = read("{llm: small, prompt: {user: s.md, system: s.md}}", &[("s.md", "Be brief.")]).unwrap_err();
+        let expected = "FOLDER/s.md prompt: no template uses `question`, so the model would not know what is asked [put `{{ \
+                        question }}` where the question belongs]";
+        assert!(told.len() == 1 && told[0].ends_with(expected), "{told:?}");
         let told =
             read("{llm: small, prompt: gone.md, instructions: {a: {file: gone.txt}, b: {}}}", &files).unwrap_err();
         assert_eq!(told.len(), 3, "{told:?}");

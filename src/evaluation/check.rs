@@ -92,7 +92,8 @@ pub(super) fn check(node: &mut Node, shape: &Shape, path: &str, faults: &mut Fau
             let Some(entry) = at.and_then(|at| entries.get_mut(at)) else {
                 let misspelt = entries.iter().find(|entry| nearest(&entry.key, [tagged.key]).is_some());
                 let message = format!("missing `{}`, expected one of {}", tagged.key, expected());
-                let hint = misspelt.map(|entry| format!("`{}` is no key here", entry.key));
+                let hint = misspelt
+                    .map(|entry| format!("`{}` is no key here; {}", shortened(&entry.key), did_you_mean(tagged.key)));
                 faults.add_hint(node.start, path, message, hint);
                 node.value = Value::Faulty;
                 return;

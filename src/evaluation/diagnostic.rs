@@ -115,10 +115,15 @@ impl Faults {
         self.push(at, path, message.into(), hint.into());
     }
 
+    /// `at` in this file.
+    pub(super) fn place(&self, at: Position) -> Place {
+        Place::at(&self.file, at.line, at.column)
+    }
+
     fn push(&mut self, at: Position, path: &str, message: String, hint: Option<String>) {
         // An aliased value is checked wherever it is used; its fault is told once.
         if self.told.insert((at, message.clone())) {
-            let place = Place::at(&self.file, at.line, at.column);
+            let place = self.place(at);
             self.list.push(Diagnostic { place, path: path.to_string(), message, hint });
         }
     }

@@ -181,17 +181,24 @@ pub(super) fn convert(
 
 #[cfg(test)]
 mod tests {
+    use ragstage_stages::error::Place;
+
     use super::super::view::tests::checked;
     use super::*;
+    use crate::models::ModelHome;
+
+    fn environment(name: &str) -> Option<String> {
+        (name == "HOME").then(|| "/home/me".to_string())
+    }
 
     fn read(text: &str) -> Result<Option<EmbedConfig>, Vec<String>> {
-        let environment = |name: &str| (name == "HOME").then(|| "/home/me".to_string());
         checked(text, &Shape::Tagged(&EMBED), |view, faults| convert(view, Path::new("base"), &environment, faults))
     }
 
-    fn named(model: &str) -> ModelPlace {
-        let folder = Path::new("/home/me/.local/share/ragstage/models").join(model);
-        ModelPlace { model: model.to_string(), folder, is_name: true }
+    fn named(model: &str, column: u64) -> ModelPlace {
+        let home = ModelHome::of(&environment).expect("a home");
+        let at = Place::at("f", 1, column);
+        ModelPlace { model: model.to_string(), folder: home.folder(model), home: Some(home), at }
     }
 
     #[test]
@@ -202,7 +209,7 @@ mod tests {
         );
         assert_eq!(
             read("{provider: static, model: potion-8m}").unwrap(),
-            Some(EmbedConfig::Static(named("potion-8m")))
+            Some(EmbedConfig::Static(named("potion-8m", 27)))
         );
         let faults = read("{provider: static, dimensions: 3}").unwrap_err();
         assert!(faults.iter().any(|fault| fault.contains("`model`")), "{faults:?}");
@@ -215,7 +222,7 @@ mod tests {
         let found = read(text);
         if HAS_BERT {
             let config = BertConfig {
-                model: named("e5"),
+                model: named("e5", 25),
                 pooling: Some(Pooling::Cls),
                 max_tokens: Some(128),
                 query_prefix: "query: ".to_string(),

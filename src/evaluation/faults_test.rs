@@ -205,7 +205,7 @@ recipes: [small] => recipes: [smal]
 
 hybrid\n    recipes: [mine] => hybrid
     30:11 queries[1].mode: the recipe `small` has no mode `hybrid`
-    name the systems that have this mode with `recipes`
+    did you mean `hybrid_search`?
 
 hybrid\n    recipes: [mine] => full_text_search\n    recipes: [small]
     22:5 recipes[1]: no query asks the recipe `mine`
@@ -271,6 +271,64 @@ fn one_fault_is_told_as_one() {
         edits += 1;
     }
     assert_eq!(edits, 31);
+}
+
+/// A part of a recipe with a fault, or under a misspelt key, is not missing as well where a query reads it.
+#[test]
+fn a_faulty_part_of_a_recipe_is_not_missing() {
+    let told = |recipe: &str, mode: &str| -> Vec<String> {
+        let text = format!(
+            "name: a\nbenchmark: {{adapter: beir, path: data}}\nrecipe: {{{recipe}}}\nqueries: [{{mode: {mode}}}]\n"
+        );
+        faults(&text).into_iter().map(|(_, _, path, message, hint)| format!("{path}: {message} [{hint}]")).collect()
+    };
+    for (recipe, mode, expected) in [
+        (
+            "embed: {provider: statik, model: m}",
+            "vector_search",
+            "recipe.embed.provider: expected one of `hashing`, `static`, `openai`, `bert`, found the text `statik` [did you \
+             mean `static`?]",
+        ),
+        (
+            "embed: {providr: static, model: m}",
+            "vector_search",
+            "recipe.embed: missing `provider`, expected one of `hashing`, `static`, `openai`, `bert` [`providr` is no key \
+             here; did you mean `provider`?]",
+        ),
+        ("embd: {provider: hashing}", "vector_search", "recipe: unknown key `embd` [did you mean `embed`?]"),
+        (
+            "embed: {provider: hashing}, graph: {extractor: lexica}",
+            "graph_search",
+            "recipe.graph.extractor: expected one of `lexical`, `llm`, found the text `lexica` [did you mean `lexical`?]",
+        ),
+        (
+            "embed: {provider: hashing}, graph: {extractor: llm}",
+            "graph_search",
+            "recipe.graph: missing `llm`, the model that extracts [name an entry of `models` with `llm`]",
+        ),
+        (
+            "vector: {}",
+            "vector_search",
+            "queries[0].mode: the recipe `default` has no `embed`, which `vector_search` reads [add `embed` to the recipe, \
+             or name the recipes that have it with `recipes`]",
+        ),
+    ] {
+        assert_eq!(told(recipe, mode), [expected], "{recipe}");
+    }
+}
+
+/// Only where there is a system may a mode be one of its own.
+#[test]
+fn an_unknown_mode_is_told_with_those_that_there_are() {
+    let hint = |mode: &str| {
+        let text = format!("{MINIMAL}queries: [{{mode: {mode}}}]\n");
+        faults(&text).into_iter().map(|fault| fault.4).collect::<Vec<_>>()
+    };
+    assert_eq!(hint("rerank"), ["did you mean `rerank_search`?"]);
+    assert_eq!(hint("fulltext"), ["did you mean `full_text_search`?"]);
+    assert_eq!(hint("heta_multihop"), ["did you mean `heta_multihop_search`?"]);
+    let [listed] = &hint("fastest")[..] else { panic!("one fault") };
+    assert!(listed.starts_with("the modes are full_text_search, vector_search, hybrid_search, "), "{listed}");
 }
 
 #[test]

@@ -244,7 +244,7 @@ fn convert(
             }
         }
     }
-    let names = RecipeNames { recipes: &recipes, incomplete };
+    let names = RecipeNames { recipes: &recipes, places: &places, incomplete };
     let rerankers = rerankers::convert(&view.get("rerankers"), environment, faults);
     let prompts = PromptFiles::new(base);
     let queries = match view.get("queries") {

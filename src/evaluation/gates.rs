@@ -184,7 +184,7 @@ mod tests {
         };
         let list = vec![query("bm25", None), query("deep", Some(vec!["large".to_string()]))];
         let queries = Queries { list, incomplete: false };
-        let names = RecipeNames { recipes: &recipes, incomplete: false };
+        let names = RecipeNames { recipes: &recipes, places: &[], incomplete: false };
         let known = Known { recipes: &names, queries: &queries, evaluators, evaluators_incomplete: false };
         let check = |spec: &EvaluatorSpec| match spec.name.as_str() {
             "nDCG" => Ok(()),

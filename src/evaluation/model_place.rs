@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use ragstage_stages::error::Place;
+
 use super::diagnostic::Faults;
 use super::shape::{Field, Need, Refusal, Shape, TextRule};
 use super::view::View;
@@ -26,8 +28,10 @@ pub struct ModelPlace {
     pub model: String,
     /// The folder that this is.
     pub folder: PathBuf,
-    /// Whether it is a name, and not a folder.
-    pub is_name: bool,
+    /// The folder of models that it is a name in; `None` where it is a folder.
+    pub home: Option<ModelHome>,
+    /// Where the evaluation file says it.
+    pub at: Place,
 }
 
 /// The place that the checked text at `view` stands for; `base` is the folder of the evaluation file.
@@ -38,8 +42,9 @@ pub(super) fn convert(
     faults: &mut Faults,
 ) -> Option<ModelPlace> {
     let model = view.text()?.to_string();
+    let at = faults.place(view.start());
     if is_folder(&model) {
-        return Some(ModelPlace { folder: base.join(&model), model, is_name: false });
+        return Some(ModelPlace { folder: base.join(&model), model, home: None, at });
     }
     let Some(home) = ModelHome::of(environment) else {
         let message = format!("the folder of model `{model}` is not known: neither RAGSTAGE_MODELS nor HOME is set");
@@ -47,7 +52,7 @@ pub(super) fn convert(
         faults.add_hint(view.start(), &view.path, message, hint.to_string());
         return None;
     };
-    Some(ModelPlace { folder: home.folder(&model), model, is_name: true })
+    Some(ModelPlace { folder: home.folder(&model), model, home: Some(home), at })
 }
 
 fn is_folder(model: &str) -> bool {
@@ -82,7 +87,7 @@ mod tests {
     fn names_are_in_the_users_folder_and_folders_beside_the_file() {
         let folder = |model: &str| {
             let place = read(model, Some("/models")).expect("a model").expect("a model");
-            (place.folder.display().to_string(), place.is_name)
+            (place.folder.display().to_string(), place.home.is_some())
         };
         assert_eq!(folder("potion-8m"), ("/models/potion-8m".to_string(), true));
         assert_eq!(folder("./potion"), ("base/./potion".to_string(), false));

@@ -49,12 +49,23 @@ impl<'a> PromptFiles<'a> {
         match prompt.check(example) {
             Ok(()) => Some(prompt),
             Err(fault) => {
-                let names = example.as_object().into_iter().flatten().map(|(name, _)| format!("`{name}`"));
-                let hint = format!("it is given {}", names.collect::<Vec<_>>().join(", "));
+                let hint = fault.hint.unwrap_or_else(|| format!("it is given {}", given(example)));
                 let place = Place { file, line: fault.line, column: None };
                 faults.add_in_file(place, &view.path, fault.message, hint);
                 None
             }
         }
     }
+}
+
+/// The names of `example`, with those of the items of lists.
+fn given(example: &Value) -> String {
+    let names = |value: &Value| {
+        value.as_object().into_iter().flatten().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>()
+    };
+    let one = |(name, value): (&String, &Value)| match value.get(0).map(names).filter(|fields| !fields.is_empty()) {
+        Some(fields) => format!("`{name}` (each with {})", fields.join(", ")),
+        None => format!("`{name}`"),
+    };
+    example.as_object().into_iter().flatten().map(one).collect::<Vec<_>>().join(", ")
 }

@@ -10,7 +10,8 @@ use super::check::did_you_mean;
 use super::diagnostic::Faults;
 use super::mode::{Modes, is_mode, mode_names};
 use super::name::{NAME, refuse_name};
-use super::recipe::{Recipe, RecipeKind};
+use super::node::Value;
+use super::recipe::{NAMED_RECIPE, Recipe, RecipeKind};
 use super::shape::{Field, Need, Record, Shape, TEXT};
 use super::view::View;
 use ragstage_stages::nearest::nearest;
@@ -96,11 +97,24 @@ impl QuerySpec {
 pub(super) struct RecipeNames<'a> {
     /// The recipes without fault.
     pub recipes: &'a [Recipe],
+    /// Where each of them is.
+    pub places: &'a [View<'a>],
     /// Whether a recipe has a faulty name or is faulty as a whole, so that a name may be right without being known.
     pub incomplete: bool,
 }
 
 impl RecipeNames<'_> {
+    /// Whether the recipe at `position` has `part` in the file, be it faulty or under a misspelt key: it has been reported then,
+    /// and is not missing as well.
+    fn mentions(&self, position: usize, part: &str) -> bool {
+        let keys = || NAMED_RECIPE.fields.iter().map(|field| field.name);
+        let stands_for =
+            |key: &str| key == part || !keys().any(|known| known == key) && nearest(key, keys()) == Some(part);
+        self.places.get(position).is_some_and(|place| {
+            place.entries().iter().any(|entry| entry.value.value != Value::Null && stands_for(&entry.key))
+        })
+    }
+
     /// Whether a recipe has the name at `view`; reports the name if none can have it.
     pub(super) fn check(&self, view: &View<'_>, faults: &mut Faults) -> bool {
         let Some(name) = view.text() else { return false };
@@ -203,9 +217,12 @@ fn check_mode(query: &QuerySpec, mode: &View<'_>, names: &RecipeNames<'_>, fault
     if is_mode(&query.mode) {
         return true;
     }
-    let hint = match nearest(&query.mode, mode_names()) {
+    let hint = match nearest_mode(&query.mode) {
         Some(near) => did_you_mean(near),
-        None => "name the systems that have this mode with `recipes`".to_string(),
+        None if names.recipes.iter().any(|recipe| !recipe.is_built()) => {
+            "name the systems that have this mode with `recipes`".to_string()
+        }
+        None => format!("the modes are {}", mode_names().collect::<Vec<_>>().join(", ")),
     };
     faults.add_hint(
         mode.start(),
@@ -216,12 +233,21 @@ fn check_mode(query: &QuerySpec, mode: &View<'_>, names: &RecipeNames<'_>, fault
     false
 }
 
+/// The mode that `word` is meant to be: often one without its `_search`.
+fn nearest_mode(word: &str) -> Option<&'static str> {
+    let stem = |mode: &'static str| mode.strip_suffix("_search").unwrap_or(mode);
+    nearest(word, mode_names()).or_else(|| {
+        let near = nearest(word, mode_names().map(stem))?;
+        mode_names().find(|mode| stem(mode) == near)
+    })
+}
+
 /// Reports the recipes that do not build what the mode reads.
 fn check_artifacts(query: &QuerySpec, mode: &View<'_>, names: &RecipeNames<'_>, faults: &mut Faults) {
     let Some(search) = &query.search else { return };
     let mut reads = BTreeSet::new();
     search.reads(&mut reads);
-    for recipe in names.recipes.iter().filter(|recipe| query.asks(&recipe.name)) {
+    for (position, recipe) in names.recipes.iter().enumerate().filter(|(_, recipe)| query.asks(&recipe.name)) {
         let RecipeKind::Built(built) = &recipe.kind else { continue };
         let vectors = [KbArtifact::VectorIndex, KbArtifact::GraphVectorIndex];
         let graph = [KbArtifact::Entities, KbArtifact::Relations, KbArtifact::Mentions, KbArtifact::GraphVectorIndex];
@@ -229,7 +255,7 @@ fn check_artifacts(query: &QuerySpec, mode: &View<'_>, names: &RecipeNames<'_>, 
             ("embed", built.embed.is_none() && vectors.iter().any(|artifact| reads.contains(artifact))),
             ("graph", built.graph.is_none() && graph.iter().any(|artifact| reads.contains(artifact))),
         ];
-        for (key, _) in missing.iter().filter(|(_, missing)| *missing) {
+        for (key, _) in missing.iter().filter(|(key, missing)| *missing && !names.mentions(position, key)) {
             let message = format!("the recipe `{}` has no `{key}`, which `{}` reads", recipe.name, query.mode);
             let hint = format!("add `{key}` to the recipe, or name the recipes that have it with `recipes`");
             faults.add_hint(mode.start(), &mode.path, message, hint);
@@ -274,7 +300,7 @@ mod tests {
     fn read(text: &str) -> Result<Vec<QuerySpec>, Vec<String>> {
         let recipes = recipes();
         const LIST: Shape = Shape::List { of: &Shape::Record(&QUERY), least: 1 };
-        let names = RecipeNames { recipes: &recipes, incomplete: false };
+        let names = RecipeNames { recipes: &recipes, places: &[], incomplete: false };
         let models = Models { list: Vec::new(), incomplete: false };
         let prompts = PromptFiles::new("".as_ref());
         let modes = Modes { models: &models, rerankers: &Rerankers::default(), prompts: &prompts };
@@ -301,8 +327,12 @@ mod tests {
                  you mean `full_text_search`?]",
             ),
             (
-                "[{mode: hybrid}]",
-                "1:9 [0].mode: the recipe `small` has no mode `hybrid` [name the \
+                "[{mode: Hybrid}]",
+                "1:9 [0].mode: the recipe `small` has no mode `Hybrid` [did you mean `hybrid_search`?]",
+            ),
+            (
+                "[{mode: fastest}]",
+                "1:9 [0].mode: the recipe `small` has no mode `fastest` [name the \
                  systems that have this mode with `recipes`]",
             ),
             (

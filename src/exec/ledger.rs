@@ -4,6 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ragstage_stages::contract::Spend;
 use ragstage_stages::error::{RowError, RowErrorKind};
+use ragstage_stages::model::dollars;
 use serde::{Deserialize, Serialize};
 
 /// What a run spent and saved.
@@ -145,11 +146,7 @@ fn usd(nano_usd: u64) -> String {
 impl Account {
     /// US dollars for people: four decimals, or the first two digits that are not 0.
     pub fn money(usd: f64) -> String {
-        if usd == 0.0 || usd >= 0.001 {
-            return format!("{usd:.4}");
-        }
-        let first = (-usd.log10()).ceil().clamp(0.0, 9.0) as usize;
-        format!("{usd:.*}", first + 1)
+        dollars(usd, 4)
     }
 
     /// Tokens for people: `4,100`.

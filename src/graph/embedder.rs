@@ -65,8 +65,11 @@ fn bert(config: &BertConfig, sources: &Sources) -> Result<BertEmbedder, Vec<Inpu
 /// The digest over `files` of the model at `place`.
 fn digest(place: &ModelPlace, files: &[ModelFile], sources: &Sources) -> Result<Digest, Vec<InputError>> {
     if !place.folder.is_dir() {
-        let message = format!("there is no model `{}` here", place.model);
-        return Err(vec![InputError::new(Place::file(&place.folder), message).hint(how_to_get(place))]);
+        let message = match &place.home {
+            Some(home) => format!("there is no model `{}` in {}", place.model, home.root().display()),
+            None => format!("there is no folder {}", place.folder.display()),
+        };
+        return Err(vec![InputError::new(place.at.clone(), message).hint(how_to_get(place))]);
     }
     let mut found: Vec<(&str, Digest)> = Vec::new();
     let mut errors = Vec::new();
@@ -87,19 +90,20 @@ fn digest(place: &ModelPlace, files: &[ModelFile], sources: &Sources) -> Result<
 
 fn how_to_get(place: &ModelPlace) -> String {
     let model = &place.model;
-    match (place.is_name, CatalogModel::find(model)) {
-        (true, Some(known)) => format!(
+    let Some(home) = &place.home else {
+        return "correct `embed.model`: with a `/` in it, it is a folder relative to the evaluation file".to_string();
+    };
+    match (CatalogModel::find(model), home.nearest(model).filter(|near| near != model)) {
+        (Some(known), _) => format!(
             "fetch it once with `ragstage models get {model}` ({}, {}); a run downloads nothing",
             known.size(),
             known.licence
         ),
-        (true, None) => format!(
+        (None, Some(near)) => format!("did you mean `{near}`?"),
+        (None, None) => format!(
             "fetch it once with `ragstage models get {model} --from DIR|URL`, or name one of `ragstage models list`; a run \
              downloads nothing"
         ),
-        (false, _) => {
-            "correct `embed.model`: with a `/` in it, it is a folder relative to the evaluation file".to_string()
-        }
     }
 }
 

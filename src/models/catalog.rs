@@ -1,5 +1,7 @@
 //! Models that `ragstage models get` knows.
 
+use ragstage_stages::nearest::nearest;
+
 /// A model whose files are pinned.
 #[derive(Debug, PartialEq, Eq)]
 pub struct CatalogModel {
@@ -36,6 +38,11 @@ impl CatalogModel {
         CATALOG.iter().find(|model| model.name == name)
     }
 
+    /// The model whose name `name` is near to.
+    pub fn nearest(name: &str) -> Option<&'static str> {
+        nearest_name(name, CATALOG.iter().map(|model| model.name))
+    }
+
     /// The size of all files.
     pub fn bytes(&self) -> u64 {
         self.files.iter().map(|file| file.bytes).sum()
@@ -45,6 +52,16 @@ impl CatalogModel {
     pub fn size(&self) -> String {
         format!("{} MB", self.bytes().div_ceil(1_000_000))
     }
+}
+
+/// The name among `names` that `name` is near to as a whole, or else to a long word of it: `wordlama` is `wordllama-l2-256`.
+pub(super) fn nearest_name<'a>(name: &str, names: impl Iterator<Item = &'a str> + Clone) -> Option<&'a str> {
+    const LONG: usize = 6;
+    let words = |name: &'a str| name.split(['-', '_']).filter(|word| word.len() >= LONG).collect::<Vec<_>>();
+    nearest(name, names.clone()).or_else(|| {
+        let word = nearest(name, names.clone().flat_map(words))?;
+        names.clone().find(|name| words(name).contains(&word))
+    })
 }
 
 const fn file(name: &'static str, bytes: u64, sha256: &'static str) -> CatalogFile {
@@ -108,5 +125,18 @@ mod tests {
         }
         assert_eq!(CatalogModel::find("all-minilm-l6-v2").map(CatalogModel::size).as_deref(), Some("92 MB"));
         assert_eq!(CatalogModel::find("nope"), None);
+    }
+
+    #[test]
+    fn a_misspelt_name_is_recognised() {
+        for (name, expected) in [
+            ("wordlama-l2-256", Some("wordllama-l2-256")),
+            ("wordlama", Some("wordllama-l2-256")),
+            ("MiniLM", Some("all-minilm-l6-v2")),
+            ("potion-base-8m", None),
+            ("other", None),
+        ] {
+            assert_eq!(CatalogModel::nearest(name), expected, "{name}");
+        }
     }
 }

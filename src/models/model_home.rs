@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use super::catalog::{CATALOG, nearest_name};
+
 /// The environment variable that names the folder.
 const VARIABLE: &str = "RAGSTAGE_MODELS";
 
@@ -33,6 +35,14 @@ impl ModelHome {
     /// The folder of model `name`, whether it is there or not. The name is one that [`check_name`] takes.
     pub fn folder(&self, name: &str) -> PathBuf {
         self.root.join(name)
+    }
+
+    /// The name, of the models that are there and of those that can be fetched, that `name` is near to.
+    pub fn nearest(&self, name: &str) -> Option<String> {
+        // A folder that cannot be read has no model to offer.
+        let here = self.names().unwrap_or_default();
+        let known = CATALOG.iter().map(|model| model.name);
+        nearest_name(name, known.chain(here.iter().map(String::as_str))).map(str::to_string)
     }
 
     /// The names of the models that are there, sorted.
@@ -113,5 +123,8 @@ mod tests {
         }
         std::fs::write(home.root().join("file"), "").expect("a file");
         assert_eq!(home.names().expect("names"), ["a", "b"]);
+        std::fs::create_dir_all(home.root().join("potion-8m")).expect("a folder");
+        assert_eq!(home.nearest("potoin-8m").as_deref(), Some("potion-8m"));
+        assert_eq!(home.nearest("wordlama").as_deref(), Some("wordllama-l2-256"));
     }
 }

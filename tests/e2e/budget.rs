@@ -57,6 +57,16 @@ fn printed(space: &Space, ran: &Ran) -> [u64; 5] {
 }
 
 #[test]
+fn one_call_too_many_is_told_as_one() {
+    let server = ModelServer::new(reply);
+    let space = town(&server);
+    space.edit("evaluation.yaml", "budget_usd: 0.05", "budget_usd: 0.1");
+    let stopped = space.run("").expect(10);
+    let said = "and 1 call was not made because it might have broken it.";
+    assert!(stopped.stderr.contains(said), "{}", stopped.stderr);
+}
+
+#[test]
 fn a_budget_stops_and_a_higher_one_goes_on() {
     let server = ModelServer::new(reply);
     let space = town(&server);

@@ -223,7 +223,7 @@ fn completions_for_shells() {
 #[test]
 fn every_command_has_help_with_an_example() {
     let space = Space::new();
-    let commands = "run score plan status explain graph report kb cache init schema completions";
+    let commands = "run score plan status explain graph report kb cache models init schema completions";
     let help = space.ragstage("--help").expect(0).stdout;
     for command in commands.split(' ') {
         assert!(help.contains(&format!("  {command} ")), "{command} is not in the list of commands");
@@ -231,8 +231,45 @@ fn every_command_has_help_with_an_example() {
         assert!(own.stdout.contains(&format!("Example:\n  ragstage {command}")), "{command}\n{}", own.stdout);
         assert_eq!(own.stderr, "");
     }
+    let nested =
+        ["kb list", "kb delete", "cache size", "cache verify", "cache gc", "models list", "models get", "models path"];
+    for command in nested {
+        let own = space.ragstage(&format!("{command} --help")).expect(0).stdout;
+        let (_, example) = own.split_once("Example:\n").unwrap_or_else(|| panic!("{command}\n{own}"));
+        assert!(example.contains(&format!("ragstage {command}")), "{command}\n{own}");
+    }
     assert!(help.contains("Exit codes:"), "{help}");
     assert!(space.ragstage("--version").expect(0).stdout.starts_with("ragstage "));
+}
+
+#[test]
+fn the_store_is_offered_where_there_is_one() {
+    let space = Space::new();
+    for command in ["models", "models get", "init", "schema", "completions"] {
+        let help = space.ragstage(&format!("{command} --help")).expect(0).stdout;
+        assert!(!help.contains("--store"), "{command}\n{help}");
+    }
+    for command in ["run", "kb list", "cache gc", "explain"] {
+        let help = space.ragstage(&format!("{command} --help")).expect(0).stdout;
+        assert!(help.contains("--store"), "{command}\n{help}");
+    }
+    let help = space.ragstage("models --help").expect(0).stdout;
+    assert!(help.contains("$RAGSTAGE_MODELS") && help.contains("~/.local/share/ragstage/models"), "{help}");
+    space.ragstage("models list --store elsewhere").expect(0);
+    space.ragstage("--store elsewhere schema").expect(0);
+}
+
+#[test]
+fn an_evaluation_file_among_the_items_is_told_its_flag() {
+    let space = small::evaluated();
+    let hint = "name an evaluation file with --file more.yaml";
+    let ran = space.ragstage("explain retrieve small more.yaml").expect(3);
+    assert!(ran.stderr.contains(hint), "{}", ran.stderr);
+    let other = Space::new();
+    let ran = other.ragstage("explain retrieve more.yaml").expect(3);
+    assert!(ran.stderr.contains("name the evaluation file with --file more.yaml"), "{}", ran.stderr);
+    let ran = space.ragstage("explain retrieve nothing").expect(3);
+    assert!(ran.stderr.contains("plan --all") && !ran.stderr.contains("--file"), "{}", ran.stderr);
 }
 
 #[test]

@@ -148,6 +148,10 @@ fn what_is_not_there_says_where_it_may_be() {
     assert!(ran.stderr.contains("status 403") && ran.stderr.contains("credentials"), "{}", ran.stderr);
     let ran = models(&space, &["get", "other"]).expect(3);
     assert!(ran.stderr.contains("no model of that name") && ran.stderr.contains("models list"), "{}", ran.stderr);
+    for asked in [["get", "wordlama"], ["path", "wordlama"]] {
+        let ran = models(&space, &asked).expect(3);
+        assert!(ran.stderr.contains("did you mean `wordllama-l2-256`?"), "{}", ran.stderr);
+    }
     let ran = models(&space, &["get", "other", "--from", "nowhere"]).expect(3);
     assert!(ran.stderr.contains("nowhere/model.safetensors: it does not exist"), "{}", ran.stderr);
     models(&space, &["get", "../other", "--from", "nowhere"]).expect(2);
@@ -172,10 +176,15 @@ fn a_run_names_the_command_that_fetches_its_model() {
     evaluation(&space, "{provider: static, model: wordllama-l2-256}");
     let run = || Ran::of_command(command(&space, &["run", "evaluation.yaml", "--quiet"]));
     let ran = run().expect(3);
-    assert!(ran.stderr.contains("there is no model `wordllama-l2-256` here"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("evaluation.yaml:10:38: there is no model `wordllama-l2-256` in "), "{}", ran.stderr);
     assert!(ran.stderr.contains("`ragstage models get wordllama-l2-256` (19 MB, MIT"), "{}", ran.stderr);
     assert!(!Path::new(&space.path("models")).exists());
-    space.edit("evaluation.yaml", "wordllama-l2-256", "./mine");
+    space.edit("evaluation.yaml", "wordllama-l2-256", "wordlama-l2-256");
+    let ran = run().expect(3);
+    assert!(ran.stderr.contains("there is no model `wordlama-l2-256` in "), "{}", ran.stderr);
+    assert!(ran.stderr.contains("hint: did you mean `wordllama-l2-256`?\n"), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("models get"), "{}", ran.stderr);
+    space.edit("evaluation.yaml", "wordlama-l2-256", "./mine");
     let ran = run().expect(3);
     assert!(ran.stderr.contains("folder relative to the evaluation file"), "{}", ran.stderr);
     space.write("mine/tokenizer.json", TOKENIZER);

@@ -26,6 +26,7 @@ pub(crate) mod secrets;
 mod sentence_transformer;
 mod sentence_transformer_files;
 mod static_model;
+pub(crate) mod template_error;
 mod tensor_file;
 mod usage;
 
@@ -40,8 +41,8 @@ pub use endpoint::Endpoint;
 pub use json_client::JsonClient;
 pub use local_embedder::{HAS_BERT, LocalEmbedder, open as open_local_embedder};
 pub use model_folder::{ModelFile, model_digest};
-pub use price::Price;
-pub(crate) use prompt::{ENDLESS, PROMPT_FUEL};
+pub use price::{Price, dollars};
+pub(crate) use prompt::PROMPT_FUEL;
 pub use prompt::{Prompt, PromptFault};
 pub use reranker::{Ranking, RerankApi, RerankRequest, Reranker, rerank};
 pub use sentence_transformer_files::{

@@ -26,10 +26,33 @@ impl Price {
     }
 }
 
+/// US dollars for people: with `decimals` of them, or more where the first two digits that are not 0 need more.
+pub fn dollars(usd: f64, decimals: usize) -> String {
+    let needed = if usd > 0.0 { (-usd.log10()).ceil().clamp(0.0, 9.0) as usize + 1 } else { 0 };
+    format!("{usd:.*}", needed.max(decimals))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::model::UsageSource;
+
+    #[test]
+    fn a_small_amount_keeps_two_digits() {
+        for (usd, decimals, expected) in [
+            (0.0, 6, "0.000000"),
+            (8e-7, 6, "0.00000080"),
+            (1.25e-6, 6, "0.0000013"),
+            (0.000_012, 6, "0.000012"),
+            (0.5, 6, "0.500000"),
+            (12.0, 4, "12.0000"),
+            (0.001, 4, "0.0010"),
+            (0.000_123, 4, "0.00012"),
+            (1e-12, 4, "0.0000000000"),
+        ] {
+            assert_eq!(dollars(usd, decimals), expected);
+        }
+    }
 
     #[test]
     fn a_spend_is_tokens_and_money() {

@@ -4,16 +4,15 @@ use std::sync::Arc;
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
-use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior};
+use minijinja::{Environment, Error, UndefinedBehavior};
 use ragstage_cache::Digest;
 use serde_json::Value;
+
+use super::template_error::TemplateError;
 
 /// What a template may take to be filled: instructions, and one for each 64 bytes that it makes. A loop too many ends then,
 /// and not when memory does.
 pub(crate) const PROMPT_FUEL: u64 = 4_000_000;
-
-/// What is said of a template that takes more.
-pub(crate) const ENDLESS: &str = "the template makes too much text or does not end";
 
 /// What is wrong with a prompt.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -23,7 +22,12 @@ pub struct PromptFault {
     pub line: Option<u64>,
     /// What is wrong, as a lower-case fragment.
     pub message: String,
+    /// What to do, where that is not a question of the names that the template is given.
+    pub hint: Option<String>,
 }
+
+/// The names of which a template that is given them must use one.
+const ASKED: [&str; 2] = ["query", "current_query"];
 
 /// A template in minijinja's language (that of Jinja2). A name that it is not given is an error and not an empty text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,31 +53,38 @@ impl Prompt {
     /// When the template is malformed, uses what it is not given, or comes out empty.
     pub fn fill(&self, view: &Value) -> Result<String, PromptFault> {
         let filled = environment().and_then(|environment| environment.render_str(&self.text, Serde(view)));
-        let text = filled.map_err(|error| fault(&error))?.trim().to_string();
+        let text = filled.map_err(|error| fault(&error, &self.text))?.trim().to_string();
         if text.is_empty() {
-            return Err(PromptFault { line: None, message: "the template comes out empty".to_string() });
+            return Err(PromptFault { line: None, message: "the template comes out empty".to_string(), hint: None });
         }
         Ok(text)
     }
 
     /// Whether the template can be filled with what `example` is an example of: as [`Prompt::fill`], and it must name nothing
-    /// else, not even where that would not be looked at.
+    /// else, not even where that would not be looked at; and it must name the query where it is given one.
     ///
     /// # Errors
     /// The first fault.
     pub fn check(&self, example: &Value) -> Result<(), PromptFault> {
-        let environment = environment().map_err(|error| fault(&error))?;
-        let template = environment.template_from_str(&self.text).map_err(|error| fault(&error))?;
+        let environment = environment().map_err(|error| fault(&error, &self.text))?;
+        let template = environment.template_from_str(&self.text).map_err(|error| fault(&error, &self.text))?;
         let known =
             |name: &String| example.get(name).is_some() || environment.globals().any(|(known, _)| known == name);
-        let unknown = template.undeclared_variables(false).into_iter().filter(|name| !known(name)).min();
+        let named = template.undeclared_variables(false);
+        let unknown = named.iter().filter(|name| !known(name)).min();
         if let Some(name) = unknown {
             let word = |c: char| c.is_alphanumeric() || c == '_';
-            let line = self.text.lines().position(|line| line.split(|c| !word(c)).any(|found| found == name));
+            let line = self.text.lines().position(|line| line.split(|c| !word(c)).any(|found| found == name.as_str()));
             let message = format!("the template uses `{name}`, which it is not given");
-            return Err(PromptFault { line: line.map(|line| line as u64 + 1), message });
+            return Err(PromptFault { line: line.map(|line| line as u64 + 1), message, hint: None });
         }
-        self.fill(example).map(drop)
+        self.fill(example)?;
+        if example.get("query").is_some() && !ASKED.iter().any(|name| named.contains(*name)) {
+            let message = "the template does not use `query`, so the model would not know what is asked".to_string();
+            let hint = Some("put `{{ query }}` where the query belongs".to_string());
+            return Err(PromptFault { line: None, message, hint });
+        }
+        Ok(())
     }
 }
 
@@ -85,12 +96,9 @@ fn environment() -> Result<Environment<'static>, Error> {
     Ok(environment)
 }
 
-fn fault(error: &Error) -> PromptFault {
-    let message = match error.kind() {
-        ErrorKind::OutOfFuel => ENDLESS.to_string(),
-        kind => error.detail().map_or_else(|| kind.to_string(), str::to_string),
-    };
-    PromptFault { line: error.line().map(|line| line as u64), message }
+fn fault(error: &Error, text: &str) -> PromptFault {
+    let TemplateError { line, message, hint } = TemplateError::of(error, text);
+    PromptFault { line, message: format!("the template cannot be filled: {message}"), hint }
 }
 
 #[cfg(test)]
@@ -112,8 +120,8 @@ mod tests {
     #[test]
     fn faults_tell_the_line() {
         let fault = |text: &str| Prompt::new(text).check(&json!({"query": "q", "more": []})).unwrap_err();
-        let unknown =
-            PromptFault { line: Some(2), message: "the template uses `question`, which it is not given".into() };
+        let message = "the template uses `question`, which it is not given".to_string();
+        let unknown = PromptFault { line: Some(2), message, hint: None };
         assert_eq!(fault("a\n{{ question }}"), unknown);
         // Also where this example does not lead to it.
         assert_eq!(fault("{{ query }}\n{% for x in more %}{{ x }} {{ question }}{% endfor %}"), unknown);
@@ -121,8 +129,15 @@ mod tests {
         assert_eq!(fault("{% for %}").line, Some(1));
         assert_eq!(fault(" \n").to_string(), "the template comes out empty");
         let endless = "{% for a in range(9999) %}{% for b in range(9999) %}{% for c in range(9999) %}{% endfor %}{% endfor %}{% endfor %}";
-        assert_eq!(fault(endless).to_string(), ENDLESS);
+        assert_eq!(fault(endless).to_string(), "the template cannot be filled: it makes too much text or does not end");
         let doubled = "{% set n = namespace(a='abcdefgh') %}{% for i in range(60) %}{% set n.a = n.a ~ n.a %}{% endfor %}{{ n.a }}";
-        assert_eq!(fault(doubled).to_string(), ENDLESS);
+        assert_eq!(fault(doubled).to_string(), "the template cannot be filled: it makes too much text or does not end");
+        let id = fault("{{ query.id }}").message;
+        assert_eq!(id, "the template cannot be filled: `query.id` is not defined");
+        let filter = fault("{{ query | uper }}");
+        assert_eq!(filter.message, "the template cannot be filled: there is no filter `uper`");
+        assert_eq!(filter.hint.as_deref(), Some("did you mean the filter `upper`?"));
+        let same = fault("{% for x in more %}{{ x }}{% endfor %} Reply briefly.");
+        assert_eq!(same.message, "the template does not use `query`, so the model would not know what is asked");
     }
 }

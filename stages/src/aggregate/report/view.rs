@@ -13,6 +13,7 @@ use crate::aggregate::{
     Resampled, Summary, UsageRow,
 };
 use crate::artifact::BenchmarkInfo;
+use crate::model::dollars;
 
 /// How many groups of failures a page shows; all are in the JSON report.
 const SHOWN_FAILURES: usize = 100;
@@ -371,8 +372,8 @@ fn usage_line(row: &UsageRow) -> UsageLine<'_> {
         prompt_tokens: row.prompt_tokens,
         completion_tokens: row.completion_tokens,
         tokens_per_case: format!("{:.1}", row.tokens_per_case),
-        usd: format!("{:.6}", row.usd),
-        usd_per_case: format!("{:.6}", row.usd_per_case),
+        usd: dollars(row.usd, 6),
+        usd_per_case: dollars(row.usd_per_case, 6),
         counted_by: match row.counted_cases {
             0 => "server".to_string(),
             all if all == row.cases => "ragstage".to_string(),

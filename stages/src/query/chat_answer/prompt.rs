@@ -9,7 +9,8 @@ use serde::Serialize;
 
 use super::passages::Passage;
 use crate::artifact::Json;
-use crate::model::{ENDLESS, Message, PROMPT_FUEL, Role};
+use crate::model::template_error::TemplateError;
+use crate::model::{Message, PROMPT_FUEL, Role};
 
 const SYSTEM: &str = include_str!("../prompts/answer_system.md");
 const USER: &str = include_str!("../prompts/answer_user.md");
@@ -74,14 +75,14 @@ impl Template {
     pub fn faults(&self) -> Vec<TemplateFault> {
         let mut environment = match environment() {
             Ok(environment) => environment,
-            Err(error) => return vec![fault(&error)],
+            Err(error) => return vec![fault(&error, &self.text)],
         };
         if let Err(error) = environment.add_template("prompt", &self.text) {
-            return vec![fault(&error)];
+            return vec![fault(&error, &self.text)];
         }
         let template = match environment.get_template("prompt") {
             Ok(template) => template,
-            Err(error) => return vec![fault(&error)],
+            Err(error) => return vec![fault(&error, &self.text)],
         };
         let mut unknown: Vec<String> = template
             .undeclared_variables(false)
@@ -110,9 +111,16 @@ impl Template {
             .into_iter()
             .find_map(|variables| template.render(Serde(variables)).err())
             .filter(|error| !(reads_source && error.kind() == ErrorKind::UndefinedError))
-            .map(|error| fault(&error))
+            .map(|error| fault(&error, &self.text))
             .into_iter()
             .collect()
+    }
+
+    /// Whether the template names `question`; a malformed one is not suspected of anything more.
+    fn asks(&self) -> bool {
+        let named = environment()
+            .and_then(|environment| Ok(environment.template_from_str(&self.text)?.undeclared_variables(false)));
+        named.map_or(true, |named| named.contains("question"))
     }
 
     fn unknown(&self, name: &str) -> TemplateFault {
@@ -128,6 +136,14 @@ impl Template {
 }
 
 impl AnswerPrompt {
+    /// The fault of templates of which none names the question, with that of the user message.
+    pub fn asks_nothing(&self) -> Option<(&Template, TemplateFault)> {
+        let asks = self.system.asks() || self.user.asks();
+        let message = "no template uses `question`, so the model would not know what is asked".to_string();
+        let hint = "put `{{ question }}` where the question belongs".to_string();
+        (!asks).then_some((&self.user, TemplateFault { line: None, message, hint }))
+    }
+
     /// The messages for one case.
     ///
     /// # Errors
@@ -139,7 +155,7 @@ impl AnswerPrompt {
                 environment.add_template("prompt", &template.text)?;
                 environment.get_template("prompt")?.render(Serde(variables))
             });
-            let content = filled.map_err(|error| (template, fault(&error)))?.trim().to_string();
+            let content = filled.map_err(|error| (template, fault(&error, &template.text)))?.trim().to_string();
             if !content.is_empty() {
                 messages.push(Message { role, content });
             }
@@ -161,18 +177,21 @@ fn environment<'a>() -> Result<Environment<'a>, Error> {
     Ok(environment)
 }
 
-fn fault(error: &Error) -> TemplateFault {
-    let detail = error.detail().map(|detail| format!(": {detail}")).unwrap_or_default();
-    let message = match error.kind() {
-        ErrorKind::OutOfFuel => ENDLESS.to_string(),
-        kind => format!("the template cannot be filled: {kind}{detail}"),
-    };
-    TemplateFault { line: error.line().map(|line| line as u64), message, hint: variables_hint() }
+fn fault(error: &Error, text: &str) -> TemplateFault {
+    let TemplateError { line, message, hint } = TemplateError::of(error, text);
+    TemplateFault {
+        line,
+        message: format!("the template cannot be filled: {message}"),
+        hint: hint.unwrap_or_else(variables_hint),
+    }
 }
 
 fn variables_hint() -> String {
     let [first @ .., last] = NAMES;
-    format!("templates are Jinja's and may use {} and {last}", first.join(", "))
+    format!(
+        "templates are Jinja's and may use {} and {last}; a passage of context has number, text, title and source",
+        first.join(", ")
+    )
 }
 
 #[cfg(test)]
@@ -216,6 +235,23 @@ mod tests {
     }
 
     #[test]
+    fn one_of_the_templates_must_name_the_question() {
+        let prompt = |system: &str, user: &str| {
+            let [system, user] = [system, user].map(|text| Template { file: None, text: text.to_string() });
+            AnswerPrompt { system, user }
+        };
+        for sound in
+            [AnswerPrompt::default(), prompt("{{ question }}", "x"), prompt("", "{% if x %}{{ question }}{% endif %}")]
+        {
+            assert_eq!(sound.asks_nothing(), None);
+        }
+        let mute = prompt("Be brief.", "{% for p in context %}{{ p.text }}{% endfor %}");
+        let (template, fault) = mute.asks_nothing().expect("a fault");
+        assert_eq!(template, &mute.user);
+        assert_eq!(fault.to_string(), "no template uses `question`, so the model would not know what is asked");
+    }
+
+    #[test]
     fn blank_messages_are_not_sent() {
         let template = |text: &str| Template { file: None, text: text.to_string() };
         let prompt = AnswerPrompt { system: template(" \n{# nothing #}"), user: template("{{ question }}\n") };
@@ -228,7 +264,7 @@ mod tests {
     #[test]
     fn faults_are_told_with_their_line() {
         let endless = "{% for a in range(9999) %}{% for b in range(9999) %}{% for c in range(9999) %}{% endfor %}{% endfor %}{% endfor %}";
-        assert_eq!(faults(endless)[0].1, ENDLESS);
+        assert_eq!(faults(endless)[0].1, "the template cannot be filled: it makes too much text or does not end");
         assert_eq!(
             faults("Q:\n{{ qestion }} {{ contxt }}"),
             [
@@ -241,7 +277,11 @@ mod tests {
         let [(line, message)] = &faults("\n{% for p in context %}\n{{ p.txt }}{% endfor %}")[..] else {
             panic!("one fault")
         };
-        assert_eq!((*line, message.contains("undefined value")), (Some(3), true), "{message}");
+        assert_eq!((*line, message.as_str()), (Some(3), "the template cannot be filled: `p.txt` is not defined"));
+        let template = Template { file: None, text: "{{ question|uper }}".to_string() };
+        let [TemplateFault { message, hint, .. }] = &template.faults()[..] else { panic!("one fault") };
+        assert_eq!(message, "the template cannot be filled: there is no filter `uper`");
+        assert_eq!(hint, "did you mean the filter `upper`?");
         assert_eq!(faults("{% for p in context %}{{ p.source.name }}{% endfor %}{{ question }}"), []);
         assert_eq!(faults("{% for i in range(3) %}{{ i }}{% endfor %}{% set x = question %}{{ x }}"), []);
     }
