@@ -10,6 +10,7 @@ use super::failure::Failure;
 use crate::batch::{Batch, Settings};
 use crate::evaluation::{Evaluation, read};
 use crate::exec::{EventSink, Fanout, Interrupt};
+use crate::models::ModelHome;
 
 /// Where the store of a command is.
 pub struct StorePlace {
@@ -58,7 +59,7 @@ fn file_of(given: &Path) -> PathBuf {
 pub fn evaluations(files: &[PathBuf], secrets: Secrets) -> Result<Vec<Evaluation>, Failure> {
     let environment = |name: &str| match (std::env::var(name).ok(), secrets) {
         // Not blank, for a blank key is a fault; it is sent to nobody.
-        (None, Secrets::NotNeeded) => Some("unset".to_string()),
+        (None, Secrets::NotNeeded) if !ModelHome::VARIABLES.contains(&name) => Some("unset".to_string()),
         (found, _) => found,
     };
     let mut evaluations: Vec<Evaluation> = Vec::new();

@@ -14,6 +14,9 @@ pub struct ModelHome {
 }
 
 impl ModelHome {
+    /// The variables that say where the folder is.
+    pub const VARIABLES: [&str; 3] = [VARIABLE, "XDG_DATA_HOME", "HOME"];
+
     /// `$RAGSTAGE_MODELS`, else `ragstage/models` in `$XDG_DATA_HOME` (XDG Base Directory Specification), else in
     /// `~/.local/share`; `None` where nothing of this is set.
     pub fn of(environment: &dyn Fn(&str) -> Option<String>) -> Option<Self> {

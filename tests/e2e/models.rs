@@ -170,6 +170,19 @@ fn plan(space: &Space) -> Ran {
     Ran::of_command(command(space, &["plan", "evaluation.yaml"]))
 }
 
+/// A variable that a plan does without is not set to something else where it says where models are.
+#[test]
+fn a_plan_looks_for_models_where_a_run_does() {
+    let space = Space::new();
+    evaluation(&space, "{provider: static, model: wordllama-l2-256}");
+    for what in ["plan", "run"] {
+        let mut command = command(&space, &[what, "evaluation.yaml"]);
+        command.env_remove("RAGSTAGE_MODELS").env_remove("XDG_DATA_HOME").env("HOME", space.path("home"));
+        let ran = Ran::of_command(command).expect(3);
+        assert!(ran.stderr.contains("/home/.local/share/ragstage/models\n"), "{what}: {}", ran.stderr);
+    }
+}
+
 #[test]
 fn a_run_names_the_command_that_fetches_its_model() {
     let space = Space::new();
