@@ -18,6 +18,7 @@ use super::flags::{Format, RunFlags};
 use super::open::{Secrets, evaluations, extra_evaluators, refuse_overwriting, store_place};
 use super::out::{out, out_json};
 use crate::batch::{Batch, BatchOutcome, EvaluationOutcome, EventRecorder, Settings};
+use crate::evaluation::Evaluation;
 use crate::exec::{Account, Event, EventSink, Fanout, Interrupt};
 use crate::exit;
 use crate::progress::{Bars, Lines};
@@ -29,6 +30,9 @@ use crate::progress::{Bars, Lines};
 pub fn run(flags: &RunFlags, store: Option<&Path>, only_score: bool) -> Result<u8, Failure> {
     let started = SystemTime::now();
     let evaluations = evaluations(&flags.files, if only_score { Secrets::NotNeeded } else { Secrets::Needed })?;
+    if !only_score {
+        tell_unpriced(&evaluations);
+    }
     if flags.output.is_some() && evaluations.len() > 1 {
         return Err(Failure::Usage("--output goes with one evaluation file".to_string()));
     }
@@ -134,6 +138,19 @@ fn code(outcome: &BatchOutcome) -> u8 {
         exit::ITEMS_FAILED
     } else {
         exit::OK
+    }
+}
+
+/// Says which models a budget does not see.
+fn tell_unpriced(evaluations: &[Evaluation]) {
+    let budgeted = evaluations.iter().any(|evaluation| evaluation.limits.budget_usd.is_some());
+    let served = evaluations.iter().flat_map(|evaluation| &evaluation.served);
+    for model in served.filter(|model| budgeted && !model.priced) {
+        tell!(
+            "note: the {} {:?} has no `price`, so its calls count nothing against `budget_usd`",
+            model.kind,
+            model.model
+        );
     }
 }
 

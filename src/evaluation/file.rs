@@ -344,11 +344,13 @@ fn convert_recipes<'a>(
 
 /// Every model behind an endpoint.
 fn served(models: &Models, rerankers: &Rerankers, recipes: &[Recipe]) -> Vec<ServedModel> {
-    let chat = models.list.iter().map(|model| ServedModel::of("chat model", &model.model, &model.endpoint));
-    let rerank = rerankers.list.iter().map(|(_, model)| ServedModel::of("reranker", &model.model, &model.endpoint));
+    let chat =
+        models.list.iter().map(|model| ServedModel::of("chat model", &model.model, &model.endpoint, model.price));
+    let rerank =
+        rerankers.list.iter().map(|(_, model)| ServedModel::of("reranker", &model.model, &model.endpoint, model.price));
     let embed = recipes.iter().filter_map(|recipe| match &recipe.kind {
         RecipeKind::Built(BuiltRecipe { embed: Some(EmbedConfig::OpenAi(model)), .. }) => {
-            Some(ServedModel::of("embedder", &model.model, &model.endpoint))
+            Some(ServedModel::of("embedder", &model.model, &model.endpoint, model.price))
         }
         _ => None,
     });

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ragstage_stages::model::{ChatModel, Endpoint};
+use ragstage_stages::model::{ChatModel, Endpoint, Price};
 use ragstage_stages::nearest::nearest;
 
 use super::check::did_you_mean;
@@ -46,16 +46,19 @@ pub struct ServedModel {
     pub endpoint: String,
     /// Where it is.
     pub base_url: String,
+    /// Whether the file says what it costs.
+    pub priced: bool,
 }
 
 impl ServedModel {
     /// The model `model` at `endpoint`.
-    pub(super) fn of(kind: &'static str, model: &str, endpoint: &Endpoint) -> Self {
+    pub(super) fn of(kind: &'static str, model: &str, endpoint: &Endpoint, price: Price) -> Self {
         ServedModel {
             kind,
             model: model.to_string(),
             endpoint: endpoint.label.clone(),
             base_url: endpoint.base_url.clone(),
+            priced: price != Price::default(),
         }
     }
 }

@@ -380,7 +380,7 @@ fn same_system(evaluation: &Evaluation, recipe: &Recipe, system: &SystemSpec) ->
 
 /// Two models that are one by their keys, but served in different places.
 fn same_model(evaluation: &Evaluation, served: &ServedModel) -> InputError {
-    let ServedModel { kind, model, endpoint, base_url } = served;
+    let ServedModel { kind, model, endpoint, base_url, .. } = served;
     InputError::new(
         Place::file(&evaluation.path),
         format!("the {kind} {model:?} of endpoint {endpoint:?} is at {base_url}, and at another URL as well"),

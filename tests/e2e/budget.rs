@@ -67,6 +67,17 @@ fn one_call_too_many_is_told_as_one() {
 }
 
 #[test]
+fn a_model_that_a_budget_does_not_see_is_told() {
+    let server = ModelServer::new(reply);
+    let space = town(&server);
+    let note = "note: the chat model \"m-1\" has no `price`, so its calls count nothing against `budget_usd`";
+    assert!(!space.run("").expect(10).stderr.contains("note: the chat model"));
+    space.edit("evaluation.yaml", ", price: {input_per_million: 0, output_per_million: 1000}", "");
+    let ran = space.run("").expect(0);
+    assert!(ran.stderr.contains(note), "{}", ran.stderr);
+}
+
+#[test]
 fn a_budget_stops_and_a_higher_one_goes_on() {
     let server = ModelServer::new(reply);
     let space = town(&server);
