@@ -237,18 +237,16 @@ fn an_index_of_other_chunks_is_refused() {
 }
 
 #[test]
-fn a_query_of_another_length_fails_its_case() {
+fn a_query_of_another_length_puts_its_embedder_in_doubt() {
     let memory = MemoryContext::default();
     let kb = knowledge_base(&memory, &chunks(), VectorOptions::default());
     let kb = KnowledgeBase { embedder: Some(hashing(32)), ..kb };
-    let rows = found(&memory, SearchMode::Vector(VectorSearch), &kb, &[("q", "grain")]);
-    let error = rows[0].error.as_ref().expect("an error");
-    assert_eq!(error.kind, RowErrorKind::BadReply);
-    assert_eq!(error.message, "the query's vector has 32 numbers, those of the index have 64");
-    // And that of every mode that asks this one.
-    let rows = found(&memory, SearchMode::Hybrid(hybrid()), &kb, &[("q", "grain")]);
-    let error = rows[0].error.as_ref().expect("an error");
-    assert_eq!(error.message, "vector_search: the query's vector has 32 numbers, those of the index have 64");
+    // In every mode that asks this one.
+    for mode in [SearchMode::Vector(VectorSearch), SearchMode::Hybrid(hybrid())] {
+        let error = retrieve(&memory, mode, &kb, &[("q", "grain")]).run(&memory).expect_err("an error");
+        let StageErrorKind::Doubt(why) = &error.kind else { panic!("{error}") };
+        assert!(why.starts_with("the embedder gave vectors of 64 and of 32 numbers"), "{why}");
+    }
 }
 
 #[test]
