@@ -7,8 +7,10 @@ use rayon::prelude::*;
 
 use super::analyzer::{Analyzer, tokens};
 
-/// Documents that one thread counts at a time. Has no influence on the outcome.
+/// The least documents that one thread counts at a time.
 const BLOCK_DOCUMENTS: usize = 512;
+/// Blocks for each thread, so that none waits long for another. More would look up and stem the same words more often.
+const BLOCKS_PER_THREAD: usize = 8;
 
 /// Postings of all terms: term `i` (in byte order) is in `documents[starts[i]..starts[i + 1]]`.
 #[derive(Debug, Default, PartialEq)]
@@ -33,8 +35,9 @@ impl Postings {
         text: &(dyn Fn(usize) -> Cow<'t, str> + Sync),
     ) -> Postings {
         let all: Vec<u32> = (0..documents).collect();
-        let blocks: Vec<Block> =
-            all.par_chunks(BLOCK_DOCUMENTS).map(|numbers| Block::count(analyzer, numbers, text)).collect();
+        // Where one block ends and the next begins has no influence on the outcome.
+        let size = (all.len() / (rayon::current_num_threads() * BLOCKS_PER_THREAD)).max(BLOCK_DOCUMENTS);
+        let blocks: Vec<Block> = all.par_chunks(size).map(|numbers| Block::count(analyzer, numbers, text)).collect();
         merge(blocks)
     }
 }
