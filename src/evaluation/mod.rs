@@ -19,6 +19,7 @@ mod full_text;
 mod gates;
 mod graph;
 mod limits;
+mod listed;
 mod mode;
 mod model_place;
 mod models;

@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use ragstage_stages::model::{ChatModel, Endpoint, Price};
-use ragstage_stages::nearest::nearest;
 
-use super::check::did_you_mean;
 use super::diagnostic::Faults;
 use super::endpoint::{self, API_KEY_FIELD, BASE_URL_FIELD, HEADERS_FIELD, LABEL_FIELD, MODEL_FIELD, PRICE_FIELD};
+use super::listed::{self, Listed};
 use super::name::NAME;
 use super::shape::{Field, Need, Record, Shape};
 use super::view::View;
@@ -63,6 +62,22 @@ impl ServedModel {
     }
 }
 
+impl Listed for Arc<ChatModel> {
+    const KIND: &'static str = "model";
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn model(&self) -> &str {
+        &self.model
+    }
+
+    fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
+}
+
 /// The models as far as they are known.
 pub(super) struct Models {
     /// Those without fault.
@@ -74,20 +89,7 @@ pub(super) struct Models {
 impl Models {
     /// The model that the text at `view` names; reports the name if there is none.
     pub(super) fn find(&self, view: &View<'_>, faults: &mut Faults) -> Option<Arc<ChatModel>> {
-        let name = view.text()?;
-        let names = || self.list.iter().map(|model| model.name.as_str());
-        if let Some(model) = self.list.iter().find(|model| model.name == name) {
-            return Some(model.clone());
-        }
-        if !self.incomplete {
-            let hint = match nearest(name, names()) {
-                Some(near) => did_you_mean(near),
-                None if self.list.is_empty() => "describe it under `models` at the top of the file".to_string(),
-                None => format!("the models are {}", names().collect::<Vec<_>>().join(", ")),
-            };
-            faults.add_hint(view.start(), &view.path, format!("no model is named `{name}`"), hint);
-        }
-        None
+        listed::find(&self.list, self.incomplete, view, faults).cloned()
     }
 }
 
@@ -101,28 +103,16 @@ pub(super) fn convert(view: &View<'_>, environment: &dyn Fn(&str) -> Option<Stri
             models.incomplete = true;
             continue;
         };
-        if models.list.iter().any(|other| other.name == text) {
-            let message = format!("two models are named `{text}`");
-            faults.add_hint(name.start(), &name.path, message, "give one of them another `name`".to_string());
-            continue;
-        }
-        if let Some(twin) = models.list.iter().find(|other| {
-            other.model == model
-                && other.endpoint.label == endpoint.label
-                && other.endpoint.base_url != endpoint.base_url
-        }) {
-            let at = item.get("base_url");
-            let message = format!("the same model and endpoint as those of `{}`, at another URL", twin.name);
-            let hint = "give different servers different `endpoint`s: replies are kept by these, not by URL";
-            faults.add_hint(at.start(), &at.path, message, hint.to_string());
-        }
-        models.list.push(Arc::new(ChatModel {
+        let model = Arc::new(ChatModel {
             name: text.to_string(),
             model: model.to_string(),
             endpoint,
             structured: item.get("structured").bool().unwrap_or(true),
             price: endpoint::price(&item),
-        }));
+        });
+        if listed::may_join(&models.list, &model, &item, faults) {
+            models.list.push(model);
+        }
     }
     models
 }

@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use ragstage_stages::model::{RerankApi, Reranker};
-use ragstage_stages::nearest::nearest;
+use ragstage_stages::model::{Endpoint, RerankApi, Reranker};
 
-use super::check::did_you_mean;
 use super::diagnostic::Faults;
 use super::endpoint::{self, API_KEY_FIELD, BASE_URL_FIELD, HEADERS_FIELD, LABEL_FIELD, MODEL_FIELD, PRICE_FIELD};
+use super::listed::{self, Listed};
 use super::name::NAME;
 use super::shape::{Choice, Field, Need, Record, Shape};
 use super::view::View;
@@ -43,6 +42,22 @@ pub(super) static RERANKER: Record = Record {
     together: &[],
 };
 
+impl Listed for (String, Arc<Reranker>) {
+    const KIND: &'static str = "reranker";
+
+    fn name(&self) -> &str {
+        &self.0
+    }
+
+    fn model(&self) -> &str {
+        &self.1.model
+    }
+
+    fn endpoint(&self) -> &Endpoint {
+        &self.1.endpoint
+    }
+}
+
 /// The rerankers as far as they are known.
 #[derive(Default)]
 pub(super) struct Rerankers {
@@ -55,20 +70,7 @@ pub(super) struct Rerankers {
 impl Rerankers {
     /// The reranker that the text at `view` names; reports the name if there is none.
     pub(super) fn find(&self, view: &View<'_>, faults: &mut Faults) -> Option<Arc<Reranker>> {
-        let name = view.text()?;
-        if let Some((_, reranker)) = self.list.iter().find(|(known, _)| known == name) {
-            return Some(reranker.clone());
-        }
-        if !self.incomplete {
-            let names = || self.list.iter().map(|(known, _)| known.as_str());
-            let hint = match nearest(name, names()) {
-                Some(near) => did_you_mean(near),
-                None if self.list.is_empty() => "describe it under `rerankers` at the top of the file".to_string(),
-                None => format!("the rerankers are {}", names().collect::<Vec<_>>().join(", ")),
-            };
-            faults.add_hint(view.start(), &view.path, format!("no reranker is named `{name}`"), hint);
-        }
-        None
+        listed::find(&self.list, self.incomplete, view, faults).map(|(_, reranker)| reranker.clone())
     }
 }
 
@@ -82,22 +84,6 @@ pub(super) fn convert(view: &View<'_>, environment: &dyn Fn(&str) -> Option<Stri
             rerankers.incomplete = true;
             continue;
         };
-        if rerankers.list.iter().any(|(other, _)| other == text) {
-            let message = format!("two rerankers are named `{text}`");
-            faults.add_hint(name.start(), &name.path, message, "give one of them another `name`".to_string());
-            continue;
-        }
-        let twin = rerankers.list.iter().find(|(_, other)| {
-            other.model == model
-                && other.endpoint.label == endpoint.label
-                && other.endpoint.base_url != endpoint.base_url
-        });
-        if let Some((twin, _)) = twin {
-            let at = item.get("base_url");
-            let message = format!("the same model and endpoint as those of `{twin}`, at another URL");
-            let hint = "give different servers different `endpoint`s: replies are kept by these, not by URL";
-            faults.add_hint(at.start(), &at.path, message, hint.to_string());
-        }
         let api: RerankApi = item.get("api").choice().unwrap_or_default();
         let reranker = Reranker {
             model: model.to_string(),
@@ -106,7 +92,10 @@ pub(super) fn convert(view: &View<'_>, environment: &dyn Fn(&str) -> Option<Stri
             batch: item.get("batch").int().unwrap_or(api.batch()),
             price: endpoint::price(&item),
         };
-        rerankers.list.push((text.to_string(), Arc::new(reranker)));
+        let entry = (text.to_string(), Arc::new(reranker));
+        if listed::may_join(&rerankers.list, &entry, &item, faults) {
+            rerankers.list.push(entry);
+        }
     }
     rerankers
 }
