@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use ragstage_stages::score::EvaluatorSpec;
 use ragstage_stages::step::{Stage, Step};
+
+use crate::evaluation::EvaluatorConfig;
 
 /// What a batch is asked to do.
 pub struct Settings {
@@ -16,7 +17,7 @@ pub struct Settings {
     /// Steps to run again whatever is cached.
     pub force: Vec<Step>,
     /// Evaluators beyond those of the evaluation files.
-    pub evaluators: Vec<EvaluatorSpec>,
+    pub evaluators: Vec<EvaluatorConfig>,
     /// Where reports go, for a batch of one; what the evaluation file says by default.
     pub output: Option<PathBuf>,
     /// Whether actions of a step may run at all.

@@ -49,7 +49,7 @@ enum Command {
     Run(RunFlags),
     /// Score cached responses again; never asks a query
     #[command(after_help = "Example:\n  ragstage score evaluation.yaml --evaluator 'nDCG@20'")]
-    Score(RunFlags),
+    Score(ScoreFlags),
     /// Say what would run and why, without running it
     #[command(
         after_help = "Example:\n  ragstage plan evaluation.yaml\n  ragstage plan evaluation.yaml --check || echo stale"
@@ -175,6 +175,14 @@ pub struct RunFlags {
     /// No progress on stderr
     #[arg(short, long)]
     pub quiet: bool,
+}
+
+/// Flags of `score`.
+#[derive(Args)]
+pub struct ScoreFlags {
+    /// What it shares with `run`.
+    #[command(flatten)]
+    pub run: RunFlags,
 }
 
 /// Flags of `plan`.
@@ -402,7 +410,7 @@ pub fn main() -> ExitCode {
     let store = flags.store.as_deref();
     let outcome: Result<u8, Failure> = match &flags.command {
         Command::Run(flags) => run::run(flags, store, false),
-        Command::Score(flags) => run::run(flags, store, true),
+        Command::Score(flags) => run::run(&flags.run, store, true),
         Command::Plan(flags) => plan::plan(flags, store),
         Command::Status(flags) => status::status(flags, store),
         Command::Explain(flags) => explain::explain(flags, store),

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use super::failure::Failure;
 use crate::batch::{Batch, Settings};
-use crate::evaluation::{Evaluation, read};
+use crate::evaluation::{Evaluation, EvaluatorConfig, read};
 use crate::exec::{EventSink, Fanout, Interrupt};
 use crate::models::ModelHome;
 
@@ -121,7 +121,7 @@ fn check_evaluator(spec: &EvaluatorSpec) -> Result<(), (String, Option<String>)>
 ///
 /// # Errors
 /// When one of them is no evaluator.
-pub fn extra_evaluators(texts: &[String]) -> Result<Vec<EvaluatorSpec>, Failure> {
+pub fn extra_evaluators(texts: &[String]) -> Result<Vec<EvaluatorConfig>, Failure> {
     texts
         .iter()
         .map(|text| {
@@ -131,7 +131,7 @@ pub fn extra_evaluators(texts: &[String]) -> Result<Vec<EvaluatorSpec>, Failure>
                 let hint = nearest.map(|nearest| format!("; did you mean {nearest}?")).unwrap_or_default();
                 Failure::Usage(format!("--evaluator {text:?}: {message}{hint}"))
             })?;
-            Ok(spec)
+            Ok(EvaluatorConfig::Spec(spec))
         })
         .collect()
 }

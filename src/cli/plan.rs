@@ -90,6 +90,8 @@ fn calls_line(totals: &Totals) -> String {
         Pool::Embeddings => "embedding endpoints",
         Pool::Rerank => "reranking endpoints",
         Pool::Llm => "chat models",
+        Pool::Judge => "judges",
+        Pool::Programs => "evaluators of your own",
         Pool::Cpu => "this machine",
     };
     let calls: Vec<String> = totals

@@ -246,6 +246,8 @@ fn whose(pool: Pool) -> &'static str {
         Pool::Embeddings => "the embedding endpoint",
         Pool::Rerank => "the reranking endpoint",
         Pool::Llm => "the chat model",
+        Pool::Judge => "the chat model that judges",
+        Pool::Programs => "the evaluator program",
         Pool::Cpu => "this machine",
     }
 }

@@ -1,5 +1,7 @@
 //! `evaluators`: what responses are scored by, as text (`nDCG@10`, `P(rel=2)@5`) or as a mapping.
 
+use std::fmt;
+
 use ragstage_stages::score::EvaluatorSpec;
 
 use super::diagnostic::Faults;
@@ -8,6 +10,22 @@ use super::view::View;
 
 /// Says whether an evaluator exists and takes these options: a message, and the nearest name that does.
 pub type CheckEvaluator<'a> = dyn Fn(&EvaluatorSpec) -> Result<(), (String, Option<String>)> + 'a;
+
+/// An entry of `evaluators`.
+#[derive(Debug, Clone, PartialEq)]
+pub enum EvaluatorConfig {
+    /// One of ours that asks nobody.
+    Spec(EvaluatorSpec),
+}
+
+/// The name that gates, reports and the command line know it by.
+impl fmt::Display for EvaluatorConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            EvaluatorConfig::Spec(spec) => spec.fmt(f),
+        }
+    }
+}
 
 /// An evaluator as text.
 pub(super) const EVALUATOR_TEXT: Shape = Shape::Text(&TextRule {
@@ -60,8 +78,12 @@ static MAPPING: Record = Record {
 pub(super) static EVALUATOR: Shape = Shape::Either(&[EVALUATOR_TEXT, Shape::Record(&MAPPING)]);
 
 /// The evaluators that a checked list stands for; `None` when it is absent.
-pub(super) fn convert(view: &View<'_>, check: &CheckEvaluator<'_>, faults: &mut Faults) -> Option<Vec<EvaluatorSpec>> {
-    let mut specs: Vec<EvaluatorSpec> = Vec::new();
+pub(super) fn convert(
+    view: &View<'_>,
+    check: &CheckEvaluator<'_>,
+    faults: &mut Faults,
+) -> Option<Vec<EvaluatorConfig>> {
+    let mut configs: Vec<EvaluatorConfig> = Vec::new();
     for item in view.items()? {
         let spec = if item.is_map() {
             let cutoff = item.get("cutoff");
@@ -74,14 +96,17 @@ pub(super) fn convert(view: &View<'_>, check: &CheckEvaluator<'_>, faults: &mut 
             item.text().and_then(|text| EvaluatorSpec::parse(text).ok())
         };
         let Some(spec) = spec else { continue };
-        if specs.contains(&spec) {
-            faults.add(item.start(), &item.path, format!("`{}` is listed twice", spec));
-        } else {
-            check_spec(&spec, &item, check, faults);
-            specs.push(spec);
+        let config = EvaluatorConfig::Spec(spec);
+        let name = config.to_string();
+        if configs.iter().any(|known| known.to_string() == name) {
+            faults.add(item.start(), &item.path, format!("`{name}` is listed twice"));
+            continue;
         }
+        let EvaluatorConfig::Spec(spec) = &config;
+        check_spec(spec, &item, check, faults);
+        configs.push(config);
     }
-    Some(specs)
+    Some(configs)
 }
 
 /// Reports what `check` has against `spec`, which stands at `view`.
@@ -104,11 +129,12 @@ mod tests {
     use super::super::view::tests::checked;
     use super::*;
 
-    fn spec(name: &str, cutoff: Option<u32>, options: Value) -> EvaluatorSpec {
-        EvaluatorSpec { name: name.to_string(), cutoff, options: options.as_object().unwrap().clone() }
+    fn spec(name: &str, cutoff: Option<u32>, options: Value) -> EvaluatorConfig {
+        let options = options.as_object().unwrap().clone();
+        EvaluatorConfig::Spec(EvaluatorSpec { name: name.to_string(), cutoff, options })
     }
 
-    fn read(text: &str) -> Result<Option<Vec<EvaluatorSpec>>, Vec<String>> {
+    fn read(text: &str) -> Result<Option<Vec<EvaluatorConfig>>, Vec<String>> {
         let check = |spec: &EvaluatorSpec| match spec.name.as_str() {
             "ndgc" => Err(("unknown evaluator `ndgc`".to_string(), Some("nDCG".to_string()))),
             _ => Ok(()),

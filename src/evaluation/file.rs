@@ -8,14 +8,13 @@ use ragstage_stages::aggregate::StatisticsOptions;
 use ragstage_stages::error::Place;
 use ragstage_stages::prepare::BenchmarkSpec;
 use ragstage_stages::query::AnswerOptions;
-use ragstage_stages::score::EvaluatorSpec;
 
 use super::answer::{self, ANSWER};
 use super::benchmark::{self, BENCHMARK};
 use super::check::check;
 use super::diagnostic::{Diagnostic, EvaluationErrors, Faults};
 use super::embed::EmbedConfig;
-use super::evaluators::{self, CheckEvaluator, EVALUATOR};
+use super::evaluators::{self, CheckEvaluator, EVALUATOR, EvaluatorConfig};
 use super::gates::{self, GATE, GateSpec};
 use super::limits::{self, LIMITS, Limits};
 use super::mode::Modes;
@@ -135,7 +134,7 @@ pub struct Evaluation {
     /// Whether the file says how answers are made. If not, systems under test answer themselves.
     pub answer_given: bool,
     /// What responses are scored by; the benchmark's own when `None`.
-    pub evaluators: Option<Vec<EvaluatorSpec>>,
+    pub evaluators: Option<Vec<EvaluatorConfig>>,
     /// How scores are summed up.
     pub statistics: StatisticsOptions,
     /// Bounds that the means must keep.

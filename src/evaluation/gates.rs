@@ -4,7 +4,7 @@ use ragstage_stages::score::{EvaluatorSpec, evaluator};
 
 use super::check::did_you_mean;
 use super::diagnostic::Faults;
-use super::evaluators::{CheckEvaluator, EVALUATOR_TEXT, check_spec};
+use super::evaluators::{CheckEvaluator, EVALUATOR_TEXT, EvaluatorConfig, check_spec};
 use super::queries::{Queries, RecipeNames};
 use super::shape::{Field, Need, Range, Record, Shape, TEXT, Together};
 use super::view::View;
@@ -78,7 +78,7 @@ pub(super) struct Known<'a> {
     /// The queries.
     pub queries: &'a Queries,
     /// The evaluators; `None` when they are the benchmark's own.
-    pub evaluators: Option<&'a [EvaluatorSpec]>,
+    pub evaluators: Option<&'a [EvaluatorConfig]>,
     /// Whether an evaluator is faulty.
     pub evaluators_incomplete: bool,
 }
@@ -149,11 +149,11 @@ fn check_measure(
         check_spec(spec, view, check, faults);
         return;
     };
-    if evaluators.contains(spec) || known.evaluators_incomplete {
-        return;
-    }
     let texts: Vec<String> = evaluators.iter().map(ToString::to_string).collect();
     let text = spec.to_string();
+    if texts.contains(&text) || known.evaluators_incomplete {
+        return;
+    }
     let hint = match nearest(&text, texts.iter().map(String::as_str)) {
         Some(near) => did_you_mean(near),
         None => format!("add it to `evaluators`, which are {}", texts.join(", ")),
@@ -168,7 +168,7 @@ mod tests {
     use super::super::view::tests::checked;
     use super::*;
 
-    fn read(text: &str, evaluators: Option<&[EvaluatorSpec]>) -> Result<Vec<GateSpec>, Vec<String>> {
+    fn read(text: &str, evaluators: Option<&[EvaluatorConfig]>) -> Result<Vec<GateSpec>, Vec<String>> {
         const LIST: Shape = Shape::List { of: &Shape::Record(&GATE), least: 0 };
         let kind = RecipeKind::Built(Default::default());
         let recipes =
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn a_gate_is_read() {
-        let evaluators = [EvaluatorSpec::parse("P(rel=2)@5").unwrap()];
+        let evaluators = [EvaluatorConfig::Spec(EvaluatorSpec::parse("P(rel=2)@5").unwrap())];
         let gates = read("[{measure: 'P( rel = 2 )@5', recipe: small, query: bm25, at_least: 0.6}]", Some(&evaluators))
             .unwrap();
         let gate = GateSpec {
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn dangling_names_and_empty_bounds_are_reported() {
-        let evaluators = [EvaluatorSpec::parse("nDCG@10").unwrap()];
+        let evaluators = [EvaluatorConfig::Spec(EvaluatorSpec::parse("nDCG@10").unwrap())];
         for (text, expected) in [
             (
                 "[{measure: nDCG@5, at_most: 1}]",

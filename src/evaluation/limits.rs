@@ -36,6 +36,18 @@ pub(super) static LIMITS: Record = Record {
         },
         Field { name: "llm", doc: "Calls of chat models.", shape: Shape::Record(&LLM_POOL), need: Need::Optional },
         Field {
+            name: "judge",
+            doc: "Calls of chat models that judge responses.",
+            shape: Shape::Record(&LLM_POOL),
+            need: Need::Optional,
+        },
+        Field {
+            name: "programs",
+            doc: "Cases that evaluators of your own are given.",
+            shape: Shape::Record(&PROGRAM_POOL),
+            need: Need::Optional,
+        },
+        Field {
             name: "budget_usd",
             doc: "US dollars that one run may spend on models, at the prices that this file gives; no limit by default.",
             shape: Shape::Float(Range { min: 0.0, above_min: false, max: 1e9, below_max: false }),
@@ -69,6 +81,13 @@ static LLM_POOL: Record = Record {
     name: "llm_pool",
     doc: "Limits of the calls of chat models.",
     fields: &[concurrency("4"), REQUESTS, TOKENS, timeout("120"), RETRIES, BREAKER],
+    together: &[],
+};
+
+static PROGRAM_POOL: Record = Record {
+    name: "program_pool",
+    doc: "Limits of evaluators that are programs of your own.",
+    fields: &[concurrency("2"), timeout("60"), RETRIES, BREAKER],
     together: &[],
 };
 
@@ -131,6 +150,10 @@ pub struct Limits {
     pub rerank: PoolLimits,
     /// Calls of chat models.
     pub llm: PoolLimits,
+    /// Calls of chat models that judge responses.
+    pub judge: PoolLimits,
+    /// Cases that evaluators which are programs of the user's own are given.
+    pub programs: PoolLimits,
     /// US dollars that one run may spend; no limit when `None`.
     pub budget_usd: Option<f64>,
     /// Whether the rest goes on when an item fails.
@@ -145,6 +168,8 @@ impl Default for Limits {
             embeddings: PoolLimits::new(4, 60.0),
             rerank: PoolLimits::new(4, 60.0),
             llm: PoolLimits::new(4, 120.0),
+            judge: PoolLimits::new(4, 120.0),
+            programs: PoolLimits::new(2, 60.0),
             budget_usd: None,
             keep_going: true,
         }
@@ -160,6 +185,8 @@ impl Limits {
             Pool::Embeddings => Some(&self.embeddings),
             Pool::Rerank => Some(&self.rerank),
             Pool::Llm => Some(&self.llm),
+            Pool::Judge => Some(&self.judge),
+            Pool::Programs => Some(&self.programs),
         }
     }
 }
@@ -215,6 +242,8 @@ pub(super) fn convert(view: &View<'_>) -> Limits {
         embeddings: pool("embeddings", default.embeddings),
         rerank: pool("rerank", default.rerank),
         llm: pool("llm", default.llm),
+        judge: pool("judge", default.judge),
+        programs: pool("programs", default.programs),
         budget_usd: view.get("budget_usd").float(),
         keep_going: view.get("keep_going").bool().unwrap_or(default.keep_going),
     }
@@ -233,8 +262,14 @@ mod tests {
     fn defaults_spelled_out_mean_the_same() {
         assert_eq!(read("{}").unwrap(), Limits::default());
         assert_eq!(read(&spelled_out(LIMITS.fields)).unwrap(), Limits::default());
-        let pools =
-            [("queries", &SYSTEM_POOL), ("embeddings", &MODEL_POOL), ("rerank", &MODEL_POOL), ("llm", &LLM_POOL)];
+        let pools = [
+            ("queries", &SYSTEM_POOL),
+            ("embeddings", &MODEL_POOL),
+            ("rerank", &MODEL_POOL),
+            ("llm", &LLM_POOL),
+            ("judge", &LLM_POOL),
+            ("programs", &PROGRAM_POOL),
+        ];
         for (name, pool) in pools {
             assert_eq!(read(&format!("{name}: {}", spelled_out(pool.fields))).unwrap(), Limits::default(), "{name}");
         }

@@ -49,7 +49,7 @@ mod faults_test;
 
 pub use diagnostic::{Diagnostic, EvaluationErrors};
 pub use embed::{BertConfig, EmbedConfig};
-pub use evaluators::CheckEvaluator;
+pub use evaluators::{CheckEvaluator, EvaluatorConfig};
 pub use file::{Evaluation, read};
 pub use gates::GateSpec;
 pub use limits::{Limits, PoolLimits};

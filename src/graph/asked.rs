@@ -11,7 +11,7 @@ use ragstage_stages::query::{AnswerOptions, SystemSpec};
 use ragstage_stages::score::{Evaluator, EvaluatorSpec, evaluator};
 
 use super::error::GraphError;
-use crate::evaluation::{Evaluation, QuerySpec, Recipe, RecipeKind};
+use crate::evaluation::{Evaluation, EvaluatorConfig, QuerySpec, Recipe, RecipeKind};
 
 /// Whether a query is for a recipe.
 pub(super) fn asks(query: &QuerySpec, recipe: &Recipe) -> bool {
@@ -59,25 +59,28 @@ pub(super) fn answer_options(evaluation: &Evaluation, recipe: &Recipe) -> Option
 pub(super) fn evaluators(
     evaluation: &Evaluation,
     units: &Units,
-    extra: &[EvaluatorSpec],
+    extra: &[EvaluatorConfig],
 ) -> Result<Vec<Arc<dyn Evaluator>>, GraphError> {
-    let mut specs = Vec::new();
+    let mut configs = Vec::new();
     let mut errors = Vec::new();
     match &evaluation.evaluators {
-        Some(given) => specs.extend(given.iter().cloned()),
+        Some(given) => configs.extend(given.iter().cloned()),
         None => {
             for text in &units.default_evaluators {
                 match EvaluatorSpec::parse(text) {
-                    Ok(spec) => specs.push(spec),
+                    Ok(spec) => configs.push(EvaluatorConfig::Spec(spec)),
                     Err(error) => errors.push(InputError::new(Place::file(&evaluation.path), error.to_string())),
                 }
             }
         }
     }
-    specs.extend(extra.iter().cloned());
+    configs.extend(extra.iter().cloned());
     let mut found: Vec<Arc<dyn Evaluator>> = Vec::new();
-    for spec in &specs {
-        match evaluator(spec) {
+    for config in &configs {
+        let made = match config {
+            EvaluatorConfig::Spec(spec) => evaluator(spec),
+        };
+        match made {
             Ok(made) => {
                 let made: Arc<dyn Evaluator> = Arc::from(made);
                 if !found.iter().any(|other| other.name() == made.name()) {

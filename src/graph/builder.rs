@@ -8,7 +8,7 @@ use ragstage_stages::artifact::{Unit, Units};
 use ragstage_stages::error::{InputError, Place};
 use ragstage_stages::prepare::BenchmarkSpec;
 use ragstage_stages::query::SystemSpec;
-use ragstage_stages::score::{Evaluator, EvaluatorSpec};
+use ragstage_stages::score::Evaluator;
 use ragstage_stages::step::{Stage, Step};
 
 use super::asked::{answer_options, asks, evaluator_info, evaluators, planned, query_info, recipe_manifest};
@@ -17,7 +17,9 @@ use super::error::GraphError;
 use super::evaluation_nodes::EvaluationNodes;
 use super::node::{Graph, Node, NodeId, ResponseNodes, Scope, Spec};
 use super::unit_place::UnitPlace;
-use crate::evaluation::{BuiltRecipe, Evaluation, QuerySpec, Recipe, RecipeKind, ServedModel, SystemConfig};
+use crate::evaluation::{
+    BuiltRecipe, Evaluation, EvaluatorConfig, QuerySpec, Recipe, RecipeKind, ServedModel, SystemConfig,
+};
 use crate::exec::Sources;
 
 /// Adds evaluations to a graph.
@@ -65,7 +67,7 @@ impl GraphBuilder<'_> {
         evaluation: &Evaluation,
         prepare: NodeId,
         units: &Units,
-        extra: &[EvaluatorSpec],
+        extra: &[EvaluatorConfig],
         salt: &dyn Fn(Step) -> u64,
     ) -> Result<EvaluationNodes, GraphError> {
         let evaluators = evaluators(evaluation, units, extra)?;

@@ -9,7 +9,6 @@ use ragstage_cache::{Digest, Manifest};
 use ragstage_stages::artifact::{Documents, Queries, Units};
 use ragstage_stages::contract::{Action, Artifact, Pool, Produced};
 use ragstage_stages::error::{DecodeError, StageError, StageErrorKind};
-use ragstage_stages::score::EvaluatorSpec;
 use ragstage_stages::step::{Stage, Step};
 
 use super::calls::CallsToCome;
@@ -19,7 +18,7 @@ use super::expected::{Expected, Outputs};
 use super::overlay::Overlay;
 use super::plan::Plan;
 use super::rows::{RowFact, RowsToCome};
-use crate::evaluation::Evaluation;
+use crate::evaluation::{Evaluation, EvaluatorConfig};
 use crate::exec::{ActionSource, Previous, RunError, Shared};
 use crate::graph::{Graph, GraphBuilder, Node, NodeId, Spec};
 use crate::stale::StaleReason;
@@ -44,7 +43,7 @@ impl Planner<'_> {
     pub fn plan(
         &self,
         evaluations: &[Evaluation],
-        extra: &[EvaluatorSpec],
+        extra: &[EvaluatorConfig],
         until: Stage,
         salts: &[BTreeMap<String, u64>],
     ) -> Result<Plan, RunError> {

@@ -107,11 +107,16 @@ pub enum Pool {
     Rerank,
     /// Calls of a chat model.
     Llm,
+    /// Calls of a chat model that judges responses.
+    Judge,
+    /// Cases that a user's own evaluator program is given.
+    Programs,
 }
 
 impl Pool {
     /// The pools whose rows are calls of somebody else.
-    pub const CALLS: [Pool; 4] = [Pool::Queries, Pool::Embeddings, Pool::Rerank, Pool::Llm];
+    pub const CALLS: [Pool; 6] =
+        [Pool::Queries, Pool::Embeddings, Pool::Rerank, Pool::Llm, Pool::Judge, Pool::Programs];
 
     /// The name under `limits` in an evaluation file and in events.
     pub fn name(self) -> &'static str {
@@ -121,6 +126,8 @@ impl Pool {
             Pool::Embeddings => "embeddings",
             Pool::Rerank => "rerank",
             Pool::Llm => "llm",
+            Pool::Judge => "judge",
+            Pool::Programs => "programs",
         }
     }
 

@@ -17,6 +17,7 @@ pub mod nearest;
 pub mod prepare;
 pub mod python;
 pub mod query;
+pub mod responses;
 pub mod score;
 pub mod step;
 mod unique_json;

@@ -198,7 +198,13 @@ impl Evaluator for Odd {
     }
 
     fn describe(&self) -> Description {
-        Description { pretty: "odd", description: "odd", citation: None, higher_is_better: true }
+        Description {
+            pretty: "odd".into(),
+            description: "odd".into(),
+            citation: None,
+            higher_is_better: true,
+            model: None,
+        }
     }
 
     fn reads(&self) -> Reads {

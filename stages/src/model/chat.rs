@@ -104,7 +104,9 @@ pub fn ask_chat(
     let items: Vec<RowItem<'_>> =
         requests.iter().zip(&keys).map(|((label, _), key)| RowItem { key: *key, label }).collect();
     let cost = ChatCost { model, requests };
-    let batch = RowBatch { slot: &Slot(model), pool: Pool::Llm, items: &items, cost: &cost };
+    // Judges have limits of their own, so that scoring does not hold up answering.
+    let pool = if step == Step::Score { Pool::Judge } else { Pool::Llm };
+    let batch = RowBatch { slot: &Slot(model), pool, items: &items, cost: &cost };
     let outcomes = context.rows(batch, &|index, call| match requests.get(index) {
         Some((_, request)) => {
             let conversation = Conversation { client: &client, model, request, call };

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use ragstage_cache::{Digest, KeyVisitor, Walk};
 
 use super::case::{Case, CaseDigests};
-use super::evaluator::{Evaluator, Reads};
+use super::evaluator::{Evaluator, Reads, Scorable};
 use super::row_digests::{AnswerDigests, GoldDigests, HitDigests};
+use super::sample_scores::mean_score;
 use crate::artifact::{Answers, Gold, Golds, Queries, Results, Score, ScoreValue, Scores, Unit};
 use crate::contract::{
     Action, Artifact, Context, Free, Output, Pool, Produced, Row, RowBatch, RowItem, RowOutcome, begin_key, decoded,
@@ -171,24 +172,22 @@ impl ScoreResponses {
             scorable.iter().map(|case| RowItem { key: case.key(reads), label: &case.gold.case_id }).collect();
         let slot = Slot { evaluator: &*self.evaluator, salt: self.salt };
         let batch = RowBatch { slot: &slot, pool: Pool::Cpu, items: &items, cost: &Free };
-        let outcomes = context.rows(batch, &|i, _| {
-            let case = scorable
-                .get(i)
-                .ok_or_else(|| RowError::new(RowErrorKind::Evaluator, format!("there is no row {i} to score")))?;
-            let score = case.evaluate(&*self.evaluator)?;
-            // A row is JSON, which has no such number, and a mean of it would be none.
-            if let Some(ScoreValue::Number(value)) = score.value
-                && !value.is_finite()
-            {
-                return Err(RowError::new(
-                    RowErrorKind::Evaluator,
-                    format!("the score is {value}, which is no number"),
-                ));
-            }
-            let value = serde_json::to_vec(&score)
-                .map_err(|error| RowError::new(RowErrorKind::Evaluator, error.to_string()))?;
-            Ok(Row { value, observation: Vec::new() })
-        })?;
+        let of = |i: usize| {
+            let case = scorable.get(i).copied();
+            case.ok_or_else(|| RowError::new(RowErrorKind::Evaluator, format!("there is no row {i} to score")))
+        };
+        let outcomes = match self.evaluator.together() {
+            None => context.rows(batch, &|i, _| row(&of(i)?.evaluate(&*self.evaluator)?))?,
+            Some(together) => context.rows_together(batch, &|missing| {
+                let answers: Vec<Vec<Scorable<'_>>> =
+                    missing.iter().map(|&i| of(i).map(|case| case.scorables(reads)).unwrap_or_default()).collect();
+                let all: Vec<Scorable<'_>> = answers.iter().flatten().copied().collect();
+                let mut scores = together.score(context, &all)?.into_iter();
+                let of_case = |answers: &Vec<Scorable<'_>>| scores.by_ref().take(answers.len()).collect::<Vec<_>>();
+                let scores: Vec<Vec<Result<Score, RowError>>> = answers.iter().map(of_case).collect();
+                Ok(scores.into_iter().map(|scores| row(&of_samples(scores)?)).collect())
+            })?,
+        };
         let mut outcomes = outcomes.into_iter().zip(&items);
         cases
             .iter()
@@ -211,6 +210,28 @@ impl ScoreResponses {
             .map(|i| rows.get(i).ok_or_else(|| artifact(digest, format!("has {} rows, none at {i}", rows.len()))))
             .collect()
     }
+}
+
+/// One score of those of a case's answers; an answer without one is a case without one.
+fn of_samples(scores: Vec<Result<Score, RowError>>) -> Result<Score, RowError> {
+    let mut scores: Vec<Score> = scores.into_iter().collect::<Result<_, _>>()?;
+    match scores.len() {
+        1 => Ok(scores.remove(0)),
+        0 => Err(RowError::new(RowErrorKind::Evaluator, "the evaluator gave fewer scores than were asked for")),
+        _ => Ok(mean_score(scores)),
+    }
+}
+
+/// The row that is kept of a score.
+fn row(score: &Score) -> Result<Row, RowError> {
+    // A row is JSON, which has no such number, and a mean of it would be none.
+    if let Some(ScoreValue::Number(value)) = score.value
+        && !value.is_finite()
+    {
+        return Err(RowError::new(RowErrorKind::Evaluator, format!("the score is {value}, which is no number")));
+    }
+    let value = serde_json::to_vec(score).map_err(|error| RowError::new(RowErrorKind::Evaluator, error.to_string()))?;
+    Ok(Row { value, observation: Vec::new() })
 }
 
 /// Checks that a table has the cases of `golds` in that order.

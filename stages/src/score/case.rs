@@ -2,7 +2,7 @@
 
 use ragstage_cache::{Digest, KeyHasher, KeyVisitor};
 
-use super::evaluator::{CaseView, Evaluator, Reads, ResponseView};
+use super::evaluator::{CaseView, Evaluator, Reads, ResponseView, Scorable};
 use super::sample_scores::mean_score;
 use crate::artifact::{Answer, Gold, Hit, Score};
 use crate::error::RowError;
@@ -36,6 +36,27 @@ impl Case<'_> {
         }
         let citations = self.answer.map(|answer| answer.citations.as_slice()).unwrap_or_default();
         of(self.answer.and_then(|answer| answer.text.as_deref()), citations)
+    }
+
+    /// The responses that an evaluator of all at once is given: one for each answer, where it reads them.
+    pub(crate) fn scorables(&self, reads: Reads) -> Vec<Scorable<'_>> {
+        let case = CaseView { case_id: &self.gold.case_id, query: self.query, gold: self.gold };
+        let key = self.key(reads);
+        let of = |answer, citations, key| {
+            let response = ResponseView { results: self.hits, answer, citations };
+            Scorable { case, response, key }
+        };
+        let samples = self.answer.map(|answer| answer.samples.as_slice()).unwrap_or_default();
+        if samples.len() > 1 && reads.answer {
+            let numbered =
+                |sample: usize| Digest::of_parts("ragstage.score.sample", [&key.0[..], &(sample as u64).to_le_bytes()]);
+            let all = samples.iter().enumerate();
+            return all
+                .map(|(i, sample)| of(Some(sample.text.as_str()), sample.citations.as_slice(), numbered(i)))
+                .collect();
+        }
+        let citations = self.answer.map(|answer| answer.citations.as_slice()).unwrap_or_default();
+        vec![of(self.answer.and_then(|answer| answer.text.as_deref()), citations, key)]
     }
 
     /// The row's key: all that the score depends on beyond the evaluator.

@@ -1,9 +1,12 @@
 //! What an evaluator is: it says of one response to one case how good it is.
 
-use ragstage_cache::KeyVisitor;
+use std::borrow::Cow;
+
+use ragstage_cache::{Digest, KeyVisitor};
 
 use crate::artifact::{Citation, Gold, Hit, Score};
-use crate::error::RowError;
+use crate::contract::Context;
+use crate::error::{RowError, RowErrorKind, StageError};
 
 /// A case as an evaluator sees it.
 #[derive(Debug, Clone, Copy)]
@@ -43,13 +46,40 @@ pub struct Reads {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Description {
     /// Its full name.
-    pub pretty: &'static str,
+    pub pretty: Cow<'static, str>,
     /// One line on what it measures.
-    pub description: &'static str,
+    pub description: Cow<'static, str>,
     /// Where it is defined.
-    pub citation: Option<&'static str>,
+    pub citation: Option<Cow<'static, str>>,
     /// Whether a higher value is a better one.
     pub higher_is_better: bool,
+    /// The chat model that judges, where one does: its name at its provider.
+    pub model: Option<String>,
+}
+
+/// A response with its case, and the key of both: all that a score depends on beside the evaluator.
+#[derive(Debug, Clone, Copy)]
+pub struct Scorable<'a> {
+    /// The case.
+    pub case: CaseView<'a>,
+    /// The response; of several answers to one case each is one.
+    pub response: ResponseView<'a>,
+    /// Digest of what the evaluator reads of them.
+    pub key: Digest,
+}
+
+/// Scores all responses of a unit at once: for evaluators that ask models or other programs on the way, each such call a
+/// row of the context.
+pub trait ScoreTogether: Send + Sync {
+    /// A score or an error for each of `responses`, in their order. What one response gets depends on it alone.
+    ///
+    /// # Errors
+    /// When the store fails, the run is interrupted, or nobody can be asked at all.
+    fn score(
+        &self,
+        context: &dyn Context,
+        responses: &[Scorable<'_>],
+    ) -> Result<Vec<Result<Score, RowError>>, StageError>;
 }
 
 /// An evaluator with all its options.
@@ -71,5 +101,13 @@ pub trait Evaluator: Send + Sync {
     ///
     /// # Errors
     /// When gold or response are such that there is no right score.
-    fn evaluate(&self, case: &CaseView, response: &ResponseView) -> Result<Score, RowError>;
+    fn evaluate(&self, case: &CaseView, response: &ResponseView) -> Result<Score, RowError> {
+        let _ = (case, response);
+        Err(RowError::new(RowErrorKind::Evaluator, "this evaluator scores all responses of a unit at once"))
+    }
+
+    /// The same evaluator as one that scores all responses of a unit at once; [`Evaluator::evaluate`] is not called then.
+    fn together(&self) -> Option<&dyn ScoreTogether> {
+        None
+    }
 }

@@ -96,10 +96,11 @@ impl Identity {
 
     pub(crate) fn describe(&self) -> Description {
         Description {
-            pretty: self.definition.pretty,
-            description: self.definition.description,
-            citation: self.definition.citation,
+            pretty: self.definition.pretty.into(),
+            description: self.definition.description.into(),
+            citation: self.definition.citation.map(Into::into),
             higher_is_better: self.definition.higher_is_better,
+            model: None,
         }
     }
 

@@ -30,7 +30,7 @@ mod token_f1;
 
 pub use action::ScoreResponses;
 pub use definition::{CutoffRule, Definition, Parameter, ParameterKind};
-pub use evaluator::{CaseView, Description, Evaluator, Reads, ResponseView};
+pub use evaluator::{CaseView, Description, Evaluator, Reads, ResponseView, Scorable, ScoreTogether};
 pub(crate) use evidence::ids as hit_ids;
 pub use grammar::GrammarError;
 pub use normal::normal_form;
