@@ -9,6 +9,7 @@ mod golden;
 mod heta_adapters;
 mod heta_evaluators;
 mod heta_report;
+mod ir_measures;
 mod ir_metrics;
 #[path = "../../stages/tests/made_up/mod.rs"]
 mod made_up;

@@ -17,7 +17,7 @@ pub enum CutoffRule {
 }
 
 /// What an option may be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ParameterKind {
     /// A whole number of at least `min`.
     Whole {
@@ -26,12 +26,21 @@ pub enum ParameterKind {
         /// Its value where none is given.
         default: i64,
     },
+    /// A number within bounds.
+    Real {
+        /// The least value.
+        min: f64,
+        /// The greatest value.
+        max: f64,
+        /// Its value where none is given.
+        default: f64,
+    },
     /// One of these words; the first where none is given.
     Choice(&'static [&'static str]),
 }
 
 /// An option of an evaluator.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Parameter {
     /// Its name in the grammar.
     pub name: &'static str,
@@ -71,6 +80,13 @@ pub(crate) const REL: Parameter = Parameter {
     name: "rel",
     description: "the least grade that counts as relevant (trec_eval -l)",
     kind: ParameterKind::Whole { min: 1, default: 1 },
+};
+
+/// `unit`, which all retrieval measures share.
+pub(crate) const UNIT: Parameter = Parameter {
+    name: "unit",
+    description: "what is ranked and judged: documents, their pages, or chunks",
+    kind: ParameterKind::Choice(&["document", "page", "chunk"]),
 };
 
 /// `variant`, which all measures that Heta Evaluation has too share.

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use ragstage_cache::{Digest, KeyVisitor};
 
+use super::measures::Measure;
 use crate::artifact::{Citation, Gold, Hit, Score};
 use crate::contract::Context;
 use crate::error::{RowError, RowErrorKind, StageError};
@@ -104,6 +105,11 @@ pub trait Evaluator: Send + Sync {
     fn evaluate(&self, case: &CaseView, response: &ResponseView) -> Result<Score, RowError> {
         let _ = (case, response);
         Err(RowError::new(RowErrorKind::Evaluator, "this evaluator scores all responses of a unit at once"))
+    }
+
+    /// The measure behind it, where the grades of the ranked documents and the judgements decide alone.
+    fn measure(&self) -> Option<&dyn Measure> {
+        None
     }
 
     /// The same evaluator as one that scores all responses of a unit at once; [`Evaluator::evaluate`] is not called then.

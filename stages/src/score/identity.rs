@@ -11,9 +11,10 @@ use super::spec::EvaluatorSpec;
 use crate::nearest::nearest;
 
 /// The checked value of an option.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Argument {
     Whole(i64),
+    Real(f64),
     Choice(&'static str),
 }
 
@@ -76,6 +77,14 @@ impl Identity {
         }
     }
 
+    /// The number that `parameter` stands at.
+    pub(crate) fn real(&self, parameter: &str) -> f64 {
+        match self.argument(parameter) {
+            Some(Argument::Real(value)) => value,
+            _ => 0.0,
+        }
+    }
+
     /// Whether `parameter` stands at `word`.
     pub(crate) fn is(&self, parameter: &str, word: &str) -> bool {
         matches!(self.argument(parameter), Some(Argument::Choice(choice)) if choice == word)
@@ -116,6 +125,7 @@ impl Identity {
         for (parameter, argument) in &self.arguments {
             match argument {
                 Argument::Whole(value) => v.int(parameter.name, *value),
+                Argument::Real(value) => v.float(parameter.name, *value),
                 Argument::Choice(word) => v.text(parameter.name, word),
             }
         }
@@ -134,6 +144,7 @@ impl fmt::Display for Identity {
             .map(|(parameter, argument)| {
                 let value = match argument {
                     Argument::Whole(value) => (*value).into(),
+                    Argument::Real(value) => (*value).into(),
                     Argument::Choice(word) => (*word).into(),
                 };
                 (parameter.name.to_string(), value)
@@ -146,6 +157,7 @@ impl fmt::Display for Identity {
 fn default(parameter: &Parameter) -> Argument {
     match parameter.kind {
         ParameterKind::Whole { default, .. } => Argument::Whole(default),
+        ParameterKind::Real { default, .. } => Argument::Real(default),
         ParameterKind::Choice(words) => Argument::Choice(words.first().copied().unwrap_or_default()),
     }
 }
@@ -157,6 +169,12 @@ fn check(name: &str, parameter: &Parameter, value: &serde_json::Value) -> Result
             Some(whole) if whole >= min => Ok(Argument::Whole(whole)),
             _ => Err(UnknownEvaluator::new(format!(
                 "option {option} of {name} must be a whole number from {min}, found {value}"
+            ))),
+        },
+        ParameterKind::Real { min, max, .. } => match value.as_f64() {
+            Some(number) if (min..=max).contains(&number) => Ok(Argument::Real(number)),
+            _ => Err(UnknownEvaluator::new(format!(
+                "option {option} of {name} must be a number from {min} to {max}, found {value}"
             ))),
         },
         ParameterKind::Choice(words) => {

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::measures::Judgements;
+use super::ranked_unit::RankedUnit;
 use super::source::{raw_key_document, text_of};
 use crate::artifact::{Evidence, Gold};
 use crate::error::{RowError, RowErrorKind};
@@ -27,9 +29,17 @@ impl Qrels {
     /// # Errors
     /// When a grade is no whole number.
     pub fn of(gold: &Gold) -> Result<Self, RowError> {
+        Self::of_units(gold, RankedUnit::Document)
+    }
+
+    /// The judgements of documents, pages or chunks. `metadata.judgements` are of documents, or of chunks; pages have none.
+    ///
+    /// # Errors
+    /// When a grade is no whole number.
+    pub(crate) fn of_units(gold: &Gold, unit: RankedUnit) -> Result<Self, RowError> {
         let mut grades: BTreeMap<String, i64> = BTreeMap::new();
         for (i, evidence) in gold.evidence.iter().enumerate() {
-            let Some(document) = document_of(evidence) else { continue };
+            let Some(document) = unit.of_evidence(evidence, document_of(evidence)) else { continue };
             let grade = match evidence.metadata.get("relevance") {
                 None | Some(Value::Null) => 1,
                 Some(value) => grade(value).ok_or_else(|| not_a_grade(&format!("evidence {i}"), value))?,
@@ -39,6 +49,7 @@ impl Qrels {
         }
         match gold.metadata.get("judgements") {
             None | Some(Value::Null) => {}
+            Some(_) if unit == RankedUnit::Page => {}
             Some(Value::Object(judgements)) => {
                 for (document, value) in judgements {
                     let grade = grade(value).ok_or_else(|| not_a_grade(&format!("document {document:?}"), value))?;
@@ -63,21 +74,9 @@ impl Qrels {
         self.grades.get(document).copied()
     }
 
-    /// Whether a document's grade is `level` or more.
-    pub fn is_relevant(&self, document: &str, level: i64) -> bool {
-        self.grade(document).is_some_and(|grade| grade >= level)
-    }
-
-    /// How many documents have a grade of `level` or more.
-    pub fn relevant(&self, level: i64) -> usize {
-        self.grades.values().filter(|grade| **grade >= level).count()
-    }
-
-    /// All grades above 0, highest first.
-    pub fn positive_grades(&self) -> Vec<i64> {
-        let mut grades: Vec<i64> = self.grades.values().copied().filter(|grade| *grade > 0).collect();
-        grades.sort_unstable_by(|a, b| b.cmp(a));
-        grades
+    /// How often each grade was given.
+    pub fn judgements(&self) -> Judgements {
+        self.grades.values().copied().collect()
     }
 }
 
@@ -153,8 +152,7 @@ mod tests {
         let qrels = Qrels::of(&gold).expect("qrels");
         let expected = [("a", 1), ("b", 3), ("c", 2), ("7", 1), ("tide", 1)];
         assert_eq!(qrels, expected.into_iter().collect());
-        assert_eq!(qrels.positive_grades(), [3, 2, 1, 1, 1]);
-        assert_eq!((qrels.relevant(1), qrels.relevant(2)), (5, 2));
+        assert_eq!(qrels.judgements().positive(), [3, 2, 1, 1, 1]);
     }
 
     #[test]
@@ -162,8 +160,8 @@ mod tests {
         let gold = gold(json!([{"reference_id": "a"}]), json!({"judgements": {"a": 2, "b": 0, "c": -1}}));
         let qrels = Qrels::of(&gold).expect("qrels");
         assert_eq!(qrels, [("a", 2), ("b", 0), ("c", -1)].into_iter().collect());
-        assert_eq!(qrels.positive_grades(), [2]);
-        assert!(!qrels.is_relevant("b", 1) && !qrels.is_relevant("unjudged", 1));
+        assert_eq!(qrels.judgements().positive(), [2]);
+        assert_eq!((qrels.grade("b"), qrels.grade("unjudged")), (Some(0), None));
     }
 
     #[test]

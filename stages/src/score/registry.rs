@@ -6,18 +6,33 @@ use super::definition::Definition;
 use super::evaluator::Evaluator;
 use super::evidence::EVIDENCE_RECALL;
 use super::identity::Identity;
-use super::measures::{AP, NDCG, PRECISION, RECALL, RR, SUCCESS};
+use super::measures::{
+    AP, BPREF, ERR, INFAP, JUDGED, NDCG, NUM_REL, NUM_REL_RET, NUM_RET, PRECISION, RBP, RECALL, RPREC, RR, SET_F1,
+    SET_PRECISION, SET_RECALL, SUCCESS,
+};
 use super::spec::EvaluatorSpec;
 use super::token_f1::TOKEN_F1;
 use crate::nearest::nearest;
 
-static DEFINITIONS: [&Definition; 10] = [
+static DEFINITIONS: [&Definition; 22] = [
     &NDCG,
     &AP,
     &RR,
     &PRECISION,
     &RECALL,
     &SUCCESS,
+    &JUDGED,
+    &RPREC,
+    &BPREF,
+    &RBP,
+    &ERR,
+    &INFAP,
+    &SET_PRECISION,
+    &SET_RECALL,
+    &SET_F1,
+    &NUM_RET,
+    &NUM_REL,
+    &NUM_REL_RET,
     &EVIDENCE_RECALL,
     &ANSWER_CONTAINS,
     &ANSWER_EXACT_MATCH,
@@ -198,7 +213,7 @@ mod tests {
             ("hit_rate@5", "no evaluator is called", Some("Success")),
             ("answer_contain", "no evaluator is called", Some("answer_contains")),
             ("zzz", "no evaluator is called", None),
-            ("P(ral=2)@5", "P has no option ral; it has rel, variant", Some("rel")),
+            ("P(ral=2)@5", "P has no option ral; it has rel, unit, variant", Some("rel")),
             ("P(rel=0)@5", "option rel of P must be a whole number from 1, found 0", None),
             ("P(rel=high)@5", "option rel of P must be a whole number from 1, found \"high\"", None),
             ("nDCG(gain=expo)@5", "option gain of nDCG must be one of linear, exp, found \"expo\"", Some("exp")),

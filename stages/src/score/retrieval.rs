@@ -7,20 +7,22 @@ use ragstage_cache::KeyVisitor;
 use super::evaluator::{CaseView, Description, Evaluator, Reads, ResponseView};
 use super::heta;
 use super::identity::Identity;
-use super::measures::Measure;
+use super::measures::{JudgedRanking, Measure};
 use super::qrels::Qrels;
-use super::ranking::{documents, top};
+use super::ranked_unit::RankedUnit;
+use super::ranking::ranking;
 use crate::artifact::{Json, Score, ScoreValue};
 use crate::error::{RowError, RowErrorKind};
 
 /// Ranks that count in Heta Evaluation where no cut-off is given.
 const HETA_CUTOFF: u32 = 10;
 
-/// A retrieval measure over the documents of a response (`ranking.rs`) and the judgements of a case ([`Qrels::of`]), or
-/// over what Heta Evaluation takes for them (`heta.rs`).
+/// A retrieval measure over the documents, pages or chunks of a response (`ranking.rs`) and the judgements of a case
+/// ([`Qrels::of`]), or over what Heta Evaluation takes for them (`heta.rs`).
 pub(crate) struct RetrievalEvaluator {
     identity: Identity,
     heta: bool,
+    unit: RankedUnit,
     measure: Box<dyn Measure>,
 }
 
@@ -42,7 +44,8 @@ impl RetrievalEvaluator {
             identity.cutoff = identity.cutoff.or(Some(HETA_CUTOFF));
         }
         let measure = measure(&identity, heta);
-        Ok(Box::new(RetrievalEvaluator { identity, heta, measure }))
+        let unit = RankedUnit::of(&identity);
+        Ok(Box::new(RetrievalEvaluator { identity, heta, unit, measure }))
     }
 }
 
@@ -64,23 +67,36 @@ impl Evaluator for RetrievalEvaluator {
     }
 
     fn evaluate(&self, case: &CaseView, response: &ResponseView) -> Result<Score, RowError> {
-        let qrels = if self.heta { heta::qrels(case.gold) } else { Qrels::of(case.gold)? };
+        let qrels = if self.heta { heta::qrels(case.gold) } else { Qrels::of_units(case.gold, self.unit)? };
         if qrels.is_empty() {
-            return Ok(Score::skipped("the case has no judged documents"));
+            return Ok(Score::skipped(format!("the case has no judged {}", self.unit.plural())));
         }
-        self.measure.check(&qrels).map_err(|why| RowError::new(RowErrorKind::Evaluator, why))?;
-        let ranking =
-            if self.heta { heta::ranking(response.results, self.identity.cutoff) } else { documents(response.results) };
-        let ranking: Vec<&str> = ranking.iter().map(Cow::as_ref).collect();
-        let counted = top(&ranking, self.identity.cutoff);
+        let judgements = qrels.judgements();
+        self.measure.check(&judgements).map_err(|why| RowError::new(RowErrorKind::Evaluator, why))?;
+        let units: Vec<Cow<'_, str>> = match self.heta {
+            true => heta::ranking(response.results, self.identity.cutoff),
+            false => ranking(response.results, self.unit),
+        };
+        let grades: Vec<Option<i64>> = units.iter().map(|unit| qrels.grade(unit)).collect();
+        let judged = JudgedRanking { grades: &grades, judgements: &judgements };
         let level = self.measure.level();
-        let matched: Vec<&str> =
-            counted.iter().copied().filter(|document| qrels.is_relevant(document, level)).collect();
+        let counted = judged.top(self.identity.cutoff);
+        let matched: Vec<String> = units
+            .iter()
+            .zip(counted)
+            .filter(|(_, grade)| grade.is_some_and(|grade| grade >= level))
+            .map(|(unit, _)| unit.replace('\u{0}', " page "))
+            .collect();
+        let plural = self.unit.plural();
         let mut detail = Json::new();
-        detail.insert("relevant_documents".to_string(), qrels.relevant(level).into());
-        detail.insert("retrieved_documents".to_string(), counted.len().into());
-        detail.insert("matched_documents".to_string(), matched.into());
-        Ok(Score::scored(ScoreValue::Number(self.measure.value(&ranking, &qrels)), None, detail))
+        detail.insert(format!("relevant_{plural}"), judgements.relevant(level).into());
+        detail.insert(format!("retrieved_{plural}"), counted.len().into());
+        detail.insert(format!("matched_{plural}"), matched.into());
+        Ok(Score::scored(ScoreValue::Number(self.measure.value(&judged)), None, detail))
+    }
+
+    fn measure(&self) -> Option<&dyn Measure> {
+        (!self.heta && self.unit == RankedUnit::Document).then_some(&*self.measure)
     }
 }
 
@@ -221,7 +237,8 @@ mod tests {
                         let case = CaseView { case_id: "q", query: "", gold: &gold };
                         let Ok(score) = evaluator.evaluate(&case, &response) else { continue };
                         if let Some(value) = score.value.as_ref().and_then(ScoreValue::number) {
-                            prop_assert!((0.0..=1.0).contains(&value), "{} is {value}", evaluator.name());
+                            let most = if definition.name.starts_with("Num") { f64::MAX } else { 1.0 };
+                            prop_assert!((0.0..=most).contains(&value), "{} is {value}", evaluator.name());
                         }
                     }
                 }
@@ -242,7 +259,7 @@ mod tests {
             let before = hits(&ranking);
             ranking.swap(i, j);
             let after = hits(&ranking);
-            for text in ["nDCG", "nDCG(gain=exp)@3", "AP", "AP(rel=2)@2", "P@2", "R@2", "RR", "Success@1"] {
+            for text in ["nDCG", "nDCG(gain=exp)@3", "AP", "AP(rel=2)@2", "P@2", "R@2", "RR", "Success@1", "bpref", "RBP", "ERR@3", "infAP"] {
                 let value = |results: &[Hit]| score(text, &gold, results).map(|score| score.value);
                 prop_assert_eq!(value(&before), value(&after), "{}", text);
             }

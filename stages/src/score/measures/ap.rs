@@ -1,9 +1,8 @@
 //! Average precision.
 
+use super::judged_ranking::{JudgedRanking, is_relevant};
 use super::measure::Measure;
-use crate::score::Qrels;
-use crate::score::definition::{CutoffRule, Definition, REL, VARIANT};
-use crate::score::ranking::top;
+use crate::score::definition::{CutoffRule, Definition, REL, UNIT, VARIANT};
 use crate::score::retrieval::RetrievalEvaluator;
 
 /// What the sum of precisions is divided by.
@@ -28,8 +27,8 @@ pub struct Ap {
 }
 
 impl Measure for Ap {
-    fn value(&self, ranking: &[&str], qrels: &Qrels) -> f64 {
-        let relevant = qrels.relevant(self.level);
+    fn value(&self, ranking: &JudgedRanking<'_>) -> f64 {
+        let relevant = ranking.judgements.relevant(self.level);
         let divisor = match (self.divisor, self.cutoff) {
             (Divisor::RelevantOrCutoff, Some(k)) => relevant.min(k as usize),
             _ => relevant,
@@ -39,8 +38,8 @@ impl Measure for Ap {
         }
         let mut found = 0.0;
         let mut sum = 0.0;
-        for (document, rank) in top(ranking, self.cutoff).iter().zip(1u32..) {
-            if qrels.is_relevant(document, self.level) {
+        for (grade, rank) in ranking.top(self.cutoff).iter().zip(1u32..) {
+            if is_relevant(*grade, self.level) {
                 found += 1.0;
                 sum += found / f64::from(rank);
             }
@@ -50,6 +49,10 @@ impl Measure for Ap {
 
     fn level(&self) -> i64 {
         self.level
+    }
+
+    fn cutoff(&self) -> Option<u32> {
+        self.cutoff
     }
 }
 
@@ -63,7 +66,7 @@ pub(crate) static AP: Definition = Definition {
     higher_is_better: true,
     other_names: &["map", "average_precision", "mean_average_precision"],
     cutoff: CutoffRule::Optional,
-    parameters: &[REL, VARIANT],
+    parameters: &[REL, UNIT, VARIANT],
     code_version: 1,
     build: |identity| {
         RetrievalEvaluator::build(identity, |identity, heta| {
@@ -75,13 +78,15 @@ pub(crate) static AP: Definition = Definition {
 
 #[cfg(test)]
 mod tests {
+    use super::super::judged_ranking::tests::value;
     use super::*;
+    use crate::score::Qrels;
 
     #[test]
     fn by_hand() {
         let qrels: Qrels = [("a", 1), ("b", 2), ("c", 1), ("d", 0)].into_iter().collect();
         let ranking = ["a", "d", "b", "x", "c"];
-        let ap = |level, cutoff, divisor| Ap { level, cutoff, divisor }.value(&ranking, &qrels);
+        let ap = |level, cutoff, divisor| value(&Ap { level, cutoff, divisor }, &ranking, &qrels);
         assert!((ap(1, None, Divisor::Relevant) - (1.0 + 2.0 / 3.0 + 3.0 / 5.0) / 3.0).abs() < 1e-12);
         assert!((ap(2, None, Divisor::Relevant) - 1.0 / 3.0).abs() < 1e-12);
         assert_eq!(ap(1, Some(1), Divisor::Relevant), 1.0 / 3.0);

@@ -1,24 +1,62 @@
-//! Retrieval measures, one per file: functions of a ranking of documents and graded judgements, as trec_eval has them.
+//! Retrieval measures, one per file: functions of the grades of a ranking and of all judgements, as trec_eval has them.
 
 mod ap;
+mod bpref;
+mod err;
+mod infap;
+mod judged;
+mod judged_ranking;
 mod measure;
 mod ndcg;
+mod num_rel;
+mod num_rel_ret;
+mod num_ret;
 mod precision;
+mod rbp;
 mod recall;
+mod rprec;
 mod rr;
+mod set_f1;
+mod set_precision;
+mod set_recall;
 mod success;
 
 pub use ap::{Ap, Divisor};
+pub use bpref::Bpref;
+pub use err::ExpectedReciprocalRank;
+pub use infap::InfAp;
+pub use judged::Judged;
+pub use judged_ranking::{JudgedRanking, Judgements};
 pub use measure::Measure;
 pub use ndcg::{Gain, Ndcg};
+pub use num_rel::NumRel;
+pub use num_rel_ret::NumRelRet;
+pub use num_ret::NumRet;
 pub use precision::Precision;
+pub use rbp::RankBiasedPrecision;
 pub use recall::Recall;
+pub use rprec::RPrecision;
 pub use rr::ReciprocalRank;
+pub use set_f1::SetF1;
+pub use set_precision::SetPrecision;
+pub use set_recall::SetRecall;
 pub use success::Success;
 
 pub(crate) use ap::AP;
+pub(crate) use bpref::BPREF;
+pub(crate) use err::ERR;
+pub(crate) use infap::INFAP;
+pub(crate) use judged::JUDGED;
 pub(crate) use ndcg::NDCG;
+pub(crate) use num_rel::NUM_REL;
+pub(crate) use num_rel_ret::NUM_REL_RET;
+pub(crate) use num_ret::NUM_RET;
 pub(crate) use precision::PRECISION;
+pub(crate) use rbp::RBP;
 pub(crate) use recall::RECALL;
+pub(crate) use rprec::RPREC;
 pub(crate) use rr::RR;
+pub(crate) use set_f1::SET_F1;
+pub(crate) use set_precision::SET_PRECISION;
+pub(crate) use set_recall::SET_RECALL;
 pub(crate) use success::SUCCESS;

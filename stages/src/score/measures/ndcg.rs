@@ -1,9 +1,8 @@
 //! Normalised discounted cumulative gain.
 
+use super::judged_ranking::{JudgedRanking, Judgements};
 use super::measure::Measure;
-use crate::score::Qrels;
-use crate::score::definition::{CutoffRule, Definition, Parameter, ParameterKind, VARIANT};
-use crate::score::ranking::top;
+use crate::score::definition::{CutoffRule, Definition, Parameter, ParameterKind, UNIT, VARIANT};
 use crate::score::retrieval::RetrievalEvaluator;
 
 /// What a grade is worth.
@@ -39,17 +38,17 @@ pub struct Ndcg {
 }
 
 impl Measure for Ndcg {
-    fn value(&self, ranking: &[&str], qrels: &Qrels) -> f64 {
-        let grades = qrels.positive_grades();
-        let ideal = self.dcg(top(&grades, self.cutoff).iter().copied());
+    fn value(&self, ranking: &JudgedRanking<'_>) -> f64 {
+        let k = self.cutoff.map_or(usize::MAX, |k| k as usize);
+        let ideal = self.dcg(ranking.judgements.positive().iter().copied().take(k));
         if ideal == 0.0 {
             return 0.0;
         }
-        self.dcg(top(ranking, self.cutoff).iter().map(|document| qrels.grade(document).unwrap_or(0))) / ideal
+        self.dcg(ranking.top(self.cutoff).iter().map(|grade| grade.unwrap_or(0))) / ideal
     }
 
-    fn check(&self, qrels: &Qrels) -> Result<(), String> {
-        match qrels.positive_grades().first() {
+    fn check(&self, judgements: &Judgements) -> Result<(), String> {
+        match judgements.positive().first() {
             Some(&highest) if self.gain == Gain::Exponential && highest > HIGHEST_EXPONENT => {
                 Err(format!("expected grades up to {HIGHEST_EXPONENT} for the gain 2^grade - 1, found {highest}"))
             }
@@ -59,6 +58,10 @@ impl Measure for Ndcg {
 
     fn level(&self) -> i64 {
         1
+    }
+
+    fn cutoff(&self) -> Option<u32> {
+        self.cutoff
     }
 }
 
@@ -85,7 +88,7 @@ pub(crate) static NDCG: Definition = Definition {
     higher_is_better: true,
     other_names: &["dcg"],
     cutoff: CutoffRule::Optional,
-    parameters: &[GAIN, VARIANT],
+    parameters: &[GAIN, UNIT, VARIANT],
     code_version: 1,
     build: |identity| {
         RetrievalEvaluator::build(identity, |identity, heta| {
@@ -98,7 +101,9 @@ pub(crate) static NDCG: Definition = Definition {
 
 #[cfg(test)]
 mod tests {
+    use super::super::judged_ranking::tests::value;
     use super::*;
+    use crate::score::Qrels;
 
     fn qrels() -> Qrels {
         [("a", 3), ("b", 2), ("c", -1), ("d", 1)].into_iter().collect()
@@ -109,28 +114,28 @@ mod tests {
         let linear = Ndcg { gain: Gain::Linear, cutoff: Some(3) };
         // Ideal: 3/1 + 2/log2(3) + 1/2; ranking b, x, a: 2/1 + 0 + 3/2.
         let ideal = 3.0 + 2.0 / 3f64.log2() + 0.5;
-        assert!((linear.value(&["b", "x", "a"], &qrels()) - 3.5 / ideal).abs() < 1e-12);
+        assert!((value(&linear, &["b", "x", "a"], &qrels()) - 3.5 / ideal).abs() < 1e-12);
         let exponential = Ndcg { gain: Gain::Exponential, cutoff: Some(2) };
         let ideal = 7.0 + 3.0 / 3f64.log2();
-        assert!((exponential.value(&["b", "x", "a"], &qrels()) - 3.0 / ideal).abs() < 1e-12);
+        assert!((value(&exponential, &["b", "x", "a"], &qrels()) - 3.0 / ideal).abs() < 1e-12);
     }
 
     #[test]
     fn negative_grades_gain_nothing_and_short_rankings_do_not_lower_the_ideal() {
         let all = Ndcg { gain: Gain::Linear, cutoff: None };
-        assert_eq!(all.value(&["a", "b", "d"], &qrels()), 1.0);
-        assert_eq!(all.value(&["a", "b", "d", "c"], &qrels()), 1.0);
-        assert!(all.value(&["a"], &qrels()) < 1.0);
-        assert_eq!(all.value(&[], &qrels()).to_bits(), 0f64.to_bits());
-        assert_eq!(all.value(&["a"], &[("a", 0)].into_iter().collect()), 0.0);
+        assert_eq!(value(&all, &["a", "b", "d"], &qrels()), 1.0);
+        assert_eq!(value(&all, &["a", "b", "d", "c"], &qrels()), 1.0);
+        assert!(value(&all, &["a"], &qrels()) < 1.0);
+        assert_eq!(value(&all, &[], &qrels()).to_bits(), 0f64.to_bits());
+        assert_eq!(value(&all, &["a"], &[("a", 0)].into_iter().collect()), 0.0);
     }
 
     #[test]
     fn absurd_grades_stay_finite() {
         let qrels = [("a", i64::MAX), ("b", i64::MAX)].into_iter().collect();
         for gain in [Gain::Linear, Gain::Exponential] {
-            let value = Ndcg { gain, cutoff: None }.value(&["x", "a"], &qrels);
-            assert!((0.0..=1.0).contains(&value));
+            let found = value(&Ndcg { gain, cutoff: None }, &["x", "a"], &qrels);
+            assert!((0.0..=1.0).contains(&found));
         }
     }
 }

@@ -1,9 +1,8 @@
 //! Precision.
 
+use super::judged_ranking::JudgedRanking;
 use super::measure::Measure;
-use crate::score::Qrels;
-use crate::score::definition::{CutoffRule, Definition, REL, VARIANT};
-use crate::score::ranking::top;
+use crate::score::definition::{CutoffRule, Definition, REL, UNIT, VARIANT};
 use crate::score::retrieval::RetrievalEvaluator;
 
 /// The relevant documents among the first k, over k: a short ranking is not forgiven.
@@ -16,13 +15,17 @@ pub struct Precision {
 }
 
 impl Measure for Precision {
-    fn value(&self, ranking: &[&str], qrels: &Qrels) -> f64 {
-        let found = top(ranking, Some(self.cutoff)).iter().filter(|d| qrels.is_relevant(d, self.level)).count();
+    fn value(&self, ranking: &JudgedRanking<'_>) -> f64 {
+        let found = ranking.found(Some(self.cutoff), self.level);
         found as f64 / f64::from(self.cutoff.max(1))
     }
 
     fn level(&self) -> i64 {
         self.level
+    }
+
+    fn cutoff(&self) -> Option<u32> {
+        Some(self.cutoff)
     }
 }
 
@@ -34,7 +37,7 @@ pub(crate) static PRECISION: Definition = Definition {
     higher_is_better: true,
     other_names: &["precision", "prec"],
     cutoff: CutoffRule::Required,
-    parameters: &[REL, VARIANT],
+    parameters: &[REL, UNIT, VARIANT],
     code_version: 1,
     build: |identity| {
         RetrievalEvaluator::build(identity, |identity, _| {
@@ -45,12 +48,14 @@ pub(crate) static PRECISION: Definition = Definition {
 
 #[cfg(test)]
 mod tests {
+    use super::super::judged_ranking::tests::value;
     use super::*;
+    use crate::score::Qrels;
 
     #[test]
     fn by_hand() {
         let qrels: Qrels = [("a", 1), ("b", 2), ("c", 0)].into_iter().collect();
-        let p = |level, cutoff| Precision { level, cutoff }.value(&["c", "a", "b"], &qrels);
+        let p = |level, cutoff| value(&Precision { level, cutoff }, &["c", "a", "b"], &qrels);
         assert_eq!(p(1, 1), 0.0);
         assert_eq!(p(1, 2), 0.5);
         assert_eq!(p(1, 4), 0.5);

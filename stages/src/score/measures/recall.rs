@@ -1,9 +1,8 @@
 //! Recall.
 
+use super::judged_ranking::JudgedRanking;
 use super::measure::Measure;
-use crate::score::Qrels;
-use crate::score::definition::{CutoffRule, Definition, REL, VARIANT};
-use crate::score::ranking::top;
+use crate::score::definition::{CutoffRule, Definition, REL, UNIT, VARIANT};
 use crate::score::retrieval::RetrievalEvaluator;
 
 /// The relevant documents among the first k, over all relevant documents.
@@ -16,17 +15,21 @@ pub struct Recall {
 }
 
 impl Measure for Recall {
-    fn value(&self, ranking: &[&str], qrels: &Qrels) -> f64 {
-        let relevant = qrels.relevant(self.level);
+    fn value(&self, ranking: &JudgedRanking<'_>) -> f64 {
+        let relevant = ranking.judgements.relevant(self.level);
         if relevant == 0 {
             return 0.0;
         }
-        let found = top(ranking, Some(self.cutoff)).iter().filter(|d| qrels.is_relevant(d, self.level)).count();
+        let found = ranking.found(Some(self.cutoff), self.level);
         found as f64 / relevant as f64
     }
 
     fn level(&self) -> i64 {
         self.level
+    }
+
+    fn cutoff(&self) -> Option<u32> {
+        Some(self.cutoff)
     }
 }
 
@@ -38,7 +41,7 @@ pub(crate) static RECALL: Definition = Definition {
     higher_is_better: true,
     other_names: &["recall"],
     cutoff: CutoffRule::Required,
-    parameters: &[REL, VARIANT],
+    parameters: &[REL, UNIT, VARIANT],
     code_version: 1,
     build: |identity| {
         RetrievalEvaluator::build(identity, |identity, _| {
@@ -49,12 +52,14 @@ pub(crate) static RECALL: Definition = Definition {
 
 #[cfg(test)]
 mod tests {
+    use super::super::judged_ranking::tests::value;
     use super::*;
+    use crate::score::Qrels;
 
     #[test]
     fn by_hand() {
         let qrels: Qrels = [("a", 1), ("b", 2), ("c", 0), ("d", 1)].into_iter().collect();
-        let r = |level, cutoff| Recall { level, cutoff }.value(&["c", "a", "b"], &qrels);
+        let r = |level, cutoff| value(&Recall { level, cutoff }, &["c", "a", "b"], &qrels);
         assert_eq!(r(1, 1), 0.0);
         assert_eq!(r(1, 2), 1.0 / 3.0);
         assert_eq!(r(1, 9), 2.0 / 3.0);

@@ -1,9 +1,8 @@
 //! Reciprocal rank.
 
+use super::judged_ranking::{JudgedRanking, is_relevant};
 use super::measure::Measure;
-use crate::score::Qrels;
-use crate::score::definition::{CutoffRule, Definition, REL, VARIANT};
-use crate::score::ranking::top;
+use crate::score::definition::{CutoffRule, Definition, REL, UNIT, VARIANT};
 use crate::score::retrieval::RetrievalEvaluator;
 
 /// 1 over the rank of the first relevant document; 0 where there is none among those that count. Its mean over cases is
@@ -17,13 +16,17 @@ pub struct ReciprocalRank {
 }
 
 impl Measure for ReciprocalRank {
-    fn value(&self, ranking: &[&str], qrels: &Qrels) -> f64 {
-        let first = top(ranking, self.cutoff).iter().position(|document| qrels.is_relevant(document, self.level));
+    fn value(&self, ranking: &JudgedRanking<'_>) -> f64 {
+        let first = ranking.top(self.cutoff).iter().position(|grade| is_relevant(*grade, self.level));
         first.map_or(0.0, |position| 1.0 / (position + 1) as f64)
     }
 
     fn level(&self) -> i64 {
         self.level
+    }
+
+    fn cutoff(&self) -> Option<u32> {
+        self.cutoff
     }
 }
 
@@ -35,7 +38,7 @@ pub(crate) static RR: Definition = Definition {
     higher_is_better: true,
     other_names: &["mrr", "reciprocal_rank", "recip_rank"],
     cutoff: CutoffRule::Optional,
-    parameters: &[REL, VARIANT],
+    parameters: &[REL, UNIT, VARIANT],
     code_version: 1,
     build: |identity| {
         RetrievalEvaluator::build(identity, |identity, _| {
@@ -46,12 +49,14 @@ pub(crate) static RR: Definition = Definition {
 
 #[cfg(test)]
 mod tests {
+    use super::super::judged_ranking::tests::value;
     use super::*;
+    use crate::score::Qrels;
 
     #[test]
     fn by_hand() {
         let qrels: Qrels = [("a", 1), ("b", 2), ("c", 0)].into_iter().collect();
-        let rr = |level, cutoff| ReciprocalRank { level, cutoff }.value(&["c", "x", "a", "b"], &qrels);
+        let rr = |level, cutoff| value(&ReciprocalRank { level, cutoff }, &["c", "x", "a", "b"], &qrels);
         assert_eq!(rr(1, None), 1.0 / 3.0);
         assert_eq!(rr(2, None), 0.25);
         assert_eq!(rr(1, Some(2)), 0.0);

@@ -1,9 +1,8 @@
 //! Success.
 
+use super::judged_ranking::JudgedRanking;
 use super::measure::Measure;
-use crate::score::Qrels;
-use crate::score::definition::{CutoffRule, Definition, REL};
-use crate::score::ranking::top;
+use crate::score::definition::{CutoffRule, Definition, REL, UNIT};
 use crate::score::retrieval::RetrievalEvaluator;
 
 /// 1 where a relevant document is among the first k, else 0. Dense-retrieval papers often call this recall, and others hit
@@ -17,13 +16,17 @@ pub struct Success {
 }
 
 impl Measure for Success {
-    fn value(&self, ranking: &[&str], qrels: &Qrels) -> f64 {
-        let found = top(ranking, Some(self.cutoff)).iter().any(|document| qrels.is_relevant(document, self.level));
+    fn value(&self, ranking: &JudgedRanking<'_>) -> f64 {
+        let found = ranking.found(Some(self.cutoff), self.level) > 0;
         f64::from(u8::from(found))
     }
 
     fn level(&self) -> i64 {
         self.level
+    }
+
+    fn cutoff(&self) -> Option<u32> {
+        Some(self.cutoff)
     }
 }
 
@@ -35,7 +38,7 @@ pub(crate) static SUCCESS: Definition = Definition {
     higher_is_better: true,
     other_names: &["hit", "hits", "hit_rate", "hitrate", "accuracy"],
     cutoff: CutoffRule::Required,
-    parameters: &[REL],
+    parameters: &[REL, UNIT],
     code_version: 1,
     build: |identity| {
         RetrievalEvaluator::build(identity, |identity, _| {
@@ -46,12 +49,14 @@ pub(crate) static SUCCESS: Definition = Definition {
 
 #[cfg(test)]
 mod tests {
+    use super::super::judged_ranking::tests::value;
     use super::*;
+    use crate::score::Qrels;
 
     #[test]
     fn by_hand() {
         let qrels: Qrels = [("a", 1), ("b", 2)].into_iter().collect();
-        let success = |level, cutoff| Success { level, cutoff }.value(&["x", "a", "b"], &qrels);
+        let success = |level, cutoff| value(&Success { level, cutoff }, &["x", "a", "b"], &qrels);
         assert_eq!([success(1, 1), success(1, 2), success(2, 2), success(2, 3)], [0.0, 1.0, 0.0, 1.0]);
     }
 }
