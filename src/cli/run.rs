@@ -29,7 +29,7 @@ use crate::progress::{Bars, Lines};
 /// When a file is invalid, or the batch fails as a whole.
 pub fn run(flags: &RunFlags, store: Option<&Path>, only_score: bool) -> Result<u8, Failure> {
     let started = SystemTime::now();
-    let evaluations = evaluations(&flags.files, if only_score { Secrets::NotNeeded } else { Secrets::Needed })?;
+    let evaluations = evaluations(&flags.files, if only_score { Secrets::Judges } else { Secrets::Needed })?;
     if !only_score {
         tell_unpriced(&evaluations);
     }

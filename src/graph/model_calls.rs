@@ -34,6 +34,9 @@ impl Spec {
             {
                 pools.insert(Pool::Llm);
             }
+            Spec::Score { evaluator, .. } if evaluator.describe().model.is_some() => {
+                pools.insert(Pool::Judge);
+            }
             _ => {}
         }
         pools

@@ -255,6 +255,7 @@ fn variants(definition: &Definition) -> Vec<String> {
     for parameter in definition.parameters {
         match parameter.kind {
             ParameterKind::Whole { min, .. } => options.push(format!("({}={})", parameter.name, min + 1)),
+            ParameterKind::Real { max, .. } => options.push(format!("({}={})", parameter.name, max / 2.0)),
             ParameterKind::Choice(words) => {
                 options.extend(words.iter().map(|word| format!("({}={word})", parameter.name)));
             }
