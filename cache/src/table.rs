@@ -207,6 +207,16 @@ impl TableWriter {
     }
 }
 
+/// The field with the kinds of texts and numbers that are read here in place of their relatives.
+fn as_text(field: &Field) -> Field {
+    let kind = match field.data_type() {
+        DataType::LargeUtf8 | DataType::Utf8View | DataType::Dictionary(_, _) => DataType::Utf8,
+        DataType::Float32 | DataType::Float16 => DataType::Float64,
+        other => other.clone(),
+    };
+    Field::new(field.name(), kind, true)
+}
+
 /// A table in memory. Whatever is read of it has one entry per row: Parquet and Arrow refuse columns of different lengths.
 pub struct TableReader {
     schema: Arc<Schema>,
@@ -221,6 +231,31 @@ impl TableReader {
     /// When the bytes are not Parquet or carry another schema.
     pub fn open(bytes: Vec<u8>, name: &str, version: u32) -> Result<Self, TableError> {
         std::panic::catch_unwind(|| Self::read(bytes, name, version)).unwrap_or(Err(TableError::Damaged))
+    }
+
+    /// Reads the Parquet file `bytes`, whoever made it: a table whose schema carries no name. Texts may be of any of Arrow's kinds
+    /// of texts.
+    ///
+    /// # Errors
+    /// When the bytes are not Parquet.
+    pub fn open_any(bytes: Vec<u8>) -> Result<Self, TableError> {
+        let read = || {
+            let builder = ParquetRecordBatchReaderBuilder::try_new(bytes_of(bytes))?;
+            let fields = builder.schema().fields().iter();
+            let schema = Arc::new(Schema::new(fields.map(|field| as_text(field)).collect::<Vec<_>>()));
+            let mut batches = Vec::new();
+            for batch in builder.with_batch_size(ROW_GROUP_ROWS).build()? {
+                let batch = batch?;
+                let columns = batch.columns().iter().zip(schema.fields());
+                let columns = columns
+                    .map(|(column, field)| arrow::compute::cast(column, field.data_type()))
+                    .collect::<Result<Vec<_>, _>>()?;
+                batches.push(RecordBatch::try_new(schema.clone(), columns)?);
+            }
+            let rows = batches.iter().map(RecordBatch::num_rows).sum();
+            Ok(TableReader { schema, batches, rows })
+        };
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(read)).unwrap_or(Err(TableError::Damaged))
     }
 
     fn read(bytes: Vec<u8>, name: &str, version: u32) -> Result<Self, TableError> {

@@ -7,7 +7,9 @@ use clap::{Arg, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueE
 use ragstage_stages::step::{Stage, Step};
 
 use super::failure::Failure;
-use super::{cache, completions, explain, graph, init, kb, models, plan, report, run, schema, status};
+use super::import::ImportFlags;
+use super::score::ScoreFlags;
+use super::{cache, completions, explain, graph, import, init, kb, models, plan, report, run, schema, score, status};
 use crate::exit;
 use crate::graph::GraphFormat;
 
@@ -48,8 +50,15 @@ enum Command {
     )]
     Run(RunFlags),
     /// Score cached responses again; never asks a query
-    #[command(after_help = "Example:\n  ragstage score evaluation.yaml --evaluator 'nDCG@20'")]
+    #[command(
+        after_help = "Example:\n  ragstage score evaluation.yaml --evaluator 'nDCG@20'\n  ragstage score evaluation.yaml --response-set runs/bm25.trec"
+    )]
     Score(ScoreFlags),
+    /// Check responses that were made elsewhere against a benchmark, and write them in our own format
+    #[command(
+        after_help = "Example:\n  ragstage import evaluation.yaml runs/bm25.trec -o responses/bm25.parquet\n  ragstage import evaluation.yaml old/report.json --recipe base --query vectors"
+    )]
+    Import(ImportFlags),
     /// Say what would run and why, without running it
     #[command(
         after_help = "Example:\n  ragstage plan evaluation.yaml\n  ragstage plan evaluation.yaml --check || echo stale"
@@ -175,14 +184,6 @@ pub struct RunFlags {
     /// No progress on stderr
     #[arg(short, long)]
     pub quiet: bool,
-}
-
-/// Flags of `score`.
-#[derive(Args)]
-pub struct ScoreFlags {
-    /// What it shares with `run`.
-    #[command(flatten)]
-    pub run: RunFlags,
 }
 
 /// Flags of `plan`.
@@ -409,8 +410,9 @@ pub fn main() -> ExitCode {
     };
     let store = flags.store.as_deref();
     let outcome: Result<u8, Failure> = match &flags.command {
-        Command::Run(flags) => run::run(flags, store, false),
-        Command::Score(flags) => run::run(&flags.run, store, true),
+        Command::Run(flags) => run::run(flags, store, false, &|_| Ok(())),
+        Command::Score(flags) => score::score(flags, store),
+        Command::Import(flags) => import::import(flags, store),
         Command::Plan(flags) => plan::plan(flags, store),
         Command::Status(flags) => status::status(flags, store),
         Command::Explain(flags) => explain::explain(flags, store),

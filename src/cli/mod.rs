@@ -7,6 +7,7 @@ mod explain;
 mod failure;
 mod flags;
 mod graph;
+mod import;
 mod init;
 mod kb;
 mod model_bar;
@@ -17,6 +18,7 @@ mod plan;
 mod report;
 mod run;
 mod schema;
+mod score;
 mod status;
 
 pub use flags::main;

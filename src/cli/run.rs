@@ -23,13 +23,17 @@ use crate::exec::{Account, Event, EventSink, Fanout, Interrupt};
 use crate::exit;
 use crate::progress::{Bars, Lines};
 
+/// What the command line changes of what the files say.
+pub type Change<'a> = dyn Fn(&mut [Evaluation]) -> Result<(), Failure> + 'a;
+
 /// Runs evaluations; `only_score` forbids everything that would ask a query or build a knowledge base.
 ///
 /// # Errors
 /// When a file is invalid, or the batch fails as a whole.
-pub fn run(flags: &RunFlags, store: Option<&Path>, only_score: bool) -> Result<u8, Failure> {
+pub fn run(flags: &RunFlags, store: Option<&Path>, only_score: bool, change: &Change<'_>) -> Result<u8, Failure> {
     let started = SystemTime::now();
-    let evaluations = evaluations(&flags.files, if only_score { Secrets::Judges } else { Secrets::Needed })?;
+    let mut evaluations = evaluations(&flags.files, if only_score { Secrets::Judges } else { Secrets::Needed })?;
+    change(&mut evaluations)?;
     if !only_score {
         tell_unpriced(&evaluations);
     }
@@ -106,7 +110,7 @@ pub fn run(flags: &RunFlags, store: Option<&Path>, only_score: bool) -> Result<u
 
 /// Scoring reads the benchmark (for corrected gold) and cached responses, and nothing else.
 fn may_score(step: Step) -> bool {
-    matches!(step.stage(), Stage::Prepare | Stage::Score | Stage::Aggregate)
+    step == Step::Import || matches!(step.stage(), Stage::Prepare | Stage::Score | Stage::Aggregate)
 }
 
 /// The first Ctrl-C (or SIGTERM) asks the run to stop; the second ends the process.

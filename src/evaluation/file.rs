@@ -26,6 +26,7 @@ use super::prompt::PromptFiles;
 use super::queries::{self, QUERY, QuerySpec, RecipeNames};
 use super::recipe::{self, BuiltRecipe, NAMED_RECIPE, RECIPE, Recipe, RecipeKind};
 use super::rerankers::{self, RERANKER, Rerankers};
+use super::responses::{IMPORTED, ResponsesConfig};
 use super::shape::{Field, Need, Record, Shape, TEXT, Together};
 use super::statistics::{self, STATISTICS};
 use super::tree::read_tree;
@@ -150,6 +151,43 @@ pub struct Evaluation {
     pub files: Vec<PathBuf>,
 }
 
+impl Evaluation {
+    /// Adds recipes whose responses were made elsewhere, in place of the file's own unless `beside` them. A name that a recipe of
+    /// the file has gets a number.
+    pub fn add_response_sets(&mut self, sets: Vec<(String, ResponsesConfig)>, beside: bool) {
+        if !beside {
+            self.recipes.clear();
+            self.queries.clear();
+            // They are about recipes that are not there.
+            self.gates.retain(|gate| gate.recipe.is_none() && gate.query.is_none());
+        }
+        let mut names: Vec<String> = Vec::new();
+        for (name, config) in sets {
+            let taken = |name: &String| self.recipes.iter().any(|recipe| recipe.name == *name);
+            let numbered = (2u32..).map(|number| format!("{name}-{number}"));
+            let free = std::iter::once(name.clone()).chain(numbered).find(|name| !taken(name)).unwrap_or(name);
+            names.push(free.clone());
+            self.recipes.push(Recipe { name: free, kind: RecipeKind::Responses(config) });
+        }
+        match self.queries.iter_mut().find(|query| query.mode == IMPORTED) {
+            Some(query) => query.recipes.get_or_insert_default().extend(names),
+            None => {
+                let own: Vec<String> = self
+                    .recipes
+                    .iter()
+                    .map(|recipe| recipe.name.clone())
+                    .filter(|name| !names.contains(name))
+                    .collect();
+                for query in &mut self.queries {
+                    let asked = own.iter().filter(|name| query.asks(name)).cloned().collect();
+                    query.recipes = Some(asked);
+                }
+                self.queries.push(QuerySpec::imported(names));
+            }
+        }
+    }
+}
+
 /// Reads the evaluation file at `path`.
 ///
 /// `environment` gives the variables for `${NAME}` in headers and environments of systems; `check_evaluator` knows
@@ -254,6 +292,7 @@ fn convert(
             queries::convert(&given, &names, &modes, faults)
         }
     };
+    let queries = queries.beside_imported(&recipes, &view.get("queries"), faults);
     for (recipe, place) in recipes.iter().zip(&places) {
         if !queries.incomplete && !queries.list.iter().any(|query| query.asks(&recipe.name)) {
             let message = format!("no query asks the recipe `{}`", recipe.name);
@@ -366,7 +405,7 @@ fn answers_for(one: &Recipe, other: &Recipe) -> bool {
             let name = system.name.clone().unwrap_or_else(|| recipe.name.clone());
             Some((name, system.version.clone(), system.files.clone(), system.transport.clone()))
         }
-        RecipeKind::Built(_) => None,
+        RecipeKind::Built(_) | RecipeKind::Responses(_) => None,
     };
     match (identity(one), identity(other)) {
         (Some((a, b, c, way)), Some((d, e, f, other_way))) => (a, b, c) == (d, e, f) && way != other_way,

@@ -12,6 +12,7 @@ use super::mode::{Modes, is_mode, mode_names};
 use super::name::{NAME, refuse_name};
 use super::node::Value;
 use super::recipe::{NAMED_RECIPE, Recipe, RecipeKind};
+use super::responses::IMPORTED;
 use super::shape::{Field, Need, Record, Shape, TEXT};
 use super::view::View;
 use ragstage_stages::nearest::nearest;
@@ -90,6 +91,55 @@ impl QuerySpec {
     /// Whether `recipe` is asked in this way.
     pub fn asks(&self, recipe: &str) -> bool {
         self.recipes.as_ref().is_none_or(|recipes| recipes.iter().any(|name| name == recipe))
+    }
+}
+
+impl QuerySpec {
+    /// What the responses of `recipes`, which were made elsewhere, answer.
+    pub(super) fn imported(recipes: Vec<String>) -> Self {
+        QuerySpec {
+            name: IMPORTED.to_string(),
+            mode: IMPORTED.to_string(),
+            // Whoever made the responses decided how many.
+            top_k: 0,
+            options: Json::new(),
+            search: None,
+            trace: false,
+            recipes: Some(recipes),
+        }
+    }
+}
+
+impl Queries {
+    /// The same where the responses of some recipes were made elsewhere: those are asked nothing, and have a query of their own.
+    pub(super) fn beside_imported(mut self, recipes: &[Recipe], view: &View<'_>, faults: &mut Faults) -> Self {
+        let named = |imported: bool| {
+            let of_kind = move |recipe: &&Recipe| matches!(recipe.kind, RecipeKind::Responses(_)) == imported;
+            recipes.iter().filter(of_kind).map(|recipe| recipe.name.clone())
+        };
+        let imported: Vec<String> = named(true).collect();
+        if imported.is_empty() {
+            return self;
+        }
+        for query in &mut self.list {
+            let asked: Vec<String> = named(false).filter(|name| query.asks(name)).collect();
+            query.recipes = Some(asked);
+        }
+        // What asks nobody any more, but the default, asked only for what cannot be asked.
+        for query in
+            self.list.iter().filter(|query| query.recipes.as_ref().is_some_and(Vec::is_empty) && view.is_given())
+        {
+            let message = format!("the query `{}` asks recipes whose responses were made elsewhere", query.name);
+            let hint = "remove the query: responses made elsewhere are taken as they are".to_string();
+            faults.add_hint(view.start(), &view.path, message, hint);
+        }
+        self.list.retain(|query| query.recipes.as_ref().is_none_or(|recipes| !recipes.is_empty()));
+        if self.list.iter().any(|query| query.name == IMPORTED) {
+            let message = format!("a query is named `{IMPORTED}`, the name of that of responses made elsewhere");
+            faults.add_hint(view.start(), &view.path, message, "give it another `name`".to_string());
+        }
+        self.list.push(QuerySpec::imported(imported));
+        self
     }
 }
 

@@ -17,11 +17,12 @@ use super::graph::GRAPH;
 use super::models::Models;
 use super::name::NAME;
 use super::parse::PARSE;
+use super::responses::{RESPONSES, ResponsesConfig};
 use super::shape::{Field, Need, Record, Shape, Together};
 use super::system::{SYSTEM, SystemConfig};
 use super::vector::VECTOR;
 use super::view::View;
-use super::{chunk, embed, full_text, graph, parse, system, vector};
+use super::{chunk, embed, full_text, graph, parse, responses, system, vector};
 
 /// The name of a recipe that is alone and has none of its own.
 const DEFAULT_NAME: &str = "default";
@@ -63,8 +64,17 @@ const SYSTEM_FIELD: Field = Field {
     need: Need::Optional,
 };
 
-const TOGETHER: &[Together] =
-    &[Together::Excludes("system", &["parse", "chunk", "full_text", "embed", "vector", "graph"])];
+const RESPONSES_FIELD: Field = Field {
+    name: "responses",
+    doc: "Responses that were made elsewhere, in a file; nothing is built and nobody is asked.",
+    shape: Shape::Record(&RESPONSES),
+    need: Need::Optional,
+};
+
+const TOGETHER: &[Together] = &[
+    Together::Excludes("system", &["parse", "chunk", "full_text", "embed", "vector", "graph"]),
+    Together::Excludes("responses", &["system", "parse", "chunk", "full_text", "embed", "vector", "graph"]),
+];
 
 /// What `recipe` accepts: a recipe that is alone needs no name.
 pub(super) static RECIPE: Record = Record {
@@ -79,6 +89,7 @@ pub(super) static RECIPE: Record = Record {
         VECTOR_FIELD,
         GRAPH_FIELD,
         SYSTEM_FIELD,
+        RESPONSES_FIELD,
     ],
     together: TOGETHER,
 };
@@ -96,6 +107,7 @@ pub(super) static NAMED_RECIPE: Record = Record {
         VECTOR_FIELD,
         GRAPH_FIELD,
         SYSTEM_FIELD,
+        RESPONSES_FIELD,
     ],
     together: TOGETHER,
 };
@@ -133,6 +145,8 @@ pub enum RecipeKind {
     Built(BuiltRecipe),
     /// Somebody's own system that we ask.
     System(SystemConfig),
+    /// Responses that were made elsewhere.
+    Responses(ResponsesConfig),
 }
 
 impl Recipe {
@@ -152,7 +166,10 @@ pub(super) fn convert(
 ) -> Recipe {
     let name = view.get("name").text().unwrap_or(DEFAULT_NAME).to_string();
     let system = view.get("system");
-    let kind = if system.is_given() || view.is_faulty("system") {
+    let set = view.get("responses");
+    let kind = if set.is_given() || view.is_faulty("responses") {
+        RecipeKind::Responses(responses::convert(&set, base))
+    } else if system.is_given() || view.is_faulty("system") {
         RecipeKind::System(system::convert(&system, base, environment, faults))
     } else {
         // What is there but faulty has been reported; it must not be missed as well by the queries that read it.

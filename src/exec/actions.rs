@@ -18,7 +18,7 @@ use ragstage_stages::prepare::{
     BenchmarkSpec, DocumentFile, PrepareBenchmark, SourceFile, SourceList, Sources as ListSources,
 };
 use ragstage_stages::query::search::KnowledgeBase;
-use ragstage_stages::query::{AnswerQuestions, ExternalKb, ModeSpec, Retrieve};
+use ragstage_stages::query::{AnswerQuestions, ExternalKb, ImportResponses, ModeSpec, Retrieve};
 use ragstage_stages::score::ScoreResponses;
 
 use super::outcome::RunError;
@@ -149,6 +149,13 @@ impl ActionSource {
                 options: options.clone(),
                 results: of(input(1), "results")?,
                 queries: of(input(0), "queries")?,
+                unit: (**unit).clone(),
+                salt,
+            }),
+            Spec::Import { unit, set } => Box::new(ImportResponses {
+                set: (**set).clone(),
+                queries: of(input(0), "queries")?,
+                units: of(input(0), "units")?,
                 unit: (**unit).clone(),
                 salt,
             }),
@@ -292,8 +299,12 @@ fn response_tables(outputs: &dyn NodeOutputs, responses: &[ResponseNodes]) -> Re
                 unit_id: response.unit_id.clone(),
                 results: digest(outputs, response.retrieve, "results")?,
                 answers: response.answer.map(|id| digest(outputs, id, "answers")).transpose()?,
-                retrieve_observations: Some(digest(outputs, response.retrieve, "observations")?),
-                answer_observations: response.answer.map(|id| digest(outputs, id, "observations")).transpose()?,
+                retrieve_observations: optional(outputs, response.retrieve, "observations"),
+                // Responses made elsewhere come whole from one node.
+                answer_observations: response
+                    .answer
+                    .filter(|id| *id != response.retrieve)
+                    .and_then(|id| optional(outputs, id, "observations")),
             })
         })
         .collect()

@@ -12,7 +12,7 @@ use ragstage_stages::score::judge::judge;
 use ragstage_stages::score::{Evaluator, EvaluatorSpec, evaluator};
 
 use super::error::GraphError;
-use crate::evaluation::{Evaluation, EvaluatorConfig, QuerySpec, Recipe, RecipeKind};
+use crate::evaluation::{Evaluation, EvaluatorConfig, QuerySpec, Recipe, RecipeKind, ResponsesPlace};
 
 /// Whether a query is for a recipe.
 pub(super) fn asks(query: &QuerySpec, recipe: &Recipe) -> bool {
@@ -52,6 +52,7 @@ pub(super) fn evaluator_info(evaluator: &dyn Evaluator) -> EvaluatorInfo {
 /// How a recipe's answers are made: a system under test answers for itself unless the evaluation says otherwise.
 pub(super) fn answer_options(evaluation: &Evaluation, recipe: &Recipe) -> Option<AnswerOptions> {
     match (&recipe.kind, evaluation.answer_given) {
+        (RecipeKind::Responses(_), _) => None,
         (RecipeKind::System(_), false) => Some(AnswerOptions::System),
         _ => evaluation.answer.clone(),
     }
@@ -127,6 +128,13 @@ fn built_or_system(recipe: &Recipe, system: Option<&SystemSpec>, embedder: Optio
                 put("graph", graph);
             }
             manifest
+        }
+        (RecipeKind::Responses(config), _) => {
+            let from = match &config.place {
+                ResponsesPlace::File { path, .. } => path.file_name().map(|name| name.to_string_lossy().into_owned()),
+                ResponsesPlace::Run(_) => None,
+            };
+            serde_json::json!({"responses": {"file": from}})
         }
         (RecipeKind::System(config), system) => {
             let files: Vec<(&String, String)> = system

@@ -15,6 +15,7 @@ use super::asked::{answer_options, asks, evaluator_info, evaluators, planned, qu
 use super::embedder;
 use super::error::GraphError;
 use super::evaluation_nodes::EvaluationNodes;
+use super::import;
 use super::node::{Graph, Node, NodeId, ResponseNodes, Scope, Spec};
 use super::unit_place::UnitPlace;
 use crate::evaluation::{
@@ -96,7 +97,17 @@ impl GraphBuilder<'_> {
                         continue;
                     }
                 },
-                RecipeKind::Built(_) => None,
+                RecipeKind::Built(_) | RecipeKind::Responses(_) => None,
+            };
+            let import = match &recipe.kind {
+                RecipeKind::Responses(config) => match import::import(&recipe.name, config, self.sources) {
+                    Ok(set) => Some(Arc::new(set)),
+                    Err(found) => {
+                        errors.push(found);
+                        continue;
+                    }
+                },
+                _ => None,
             };
             let embedder = match &recipe.kind {
                 RecipeKind::Built(BuiltRecipe { embed: Some(config), .. }) => {
@@ -116,8 +127,8 @@ impl GraphBuilder<'_> {
                 manifest: recipe_manifest(recipe, system.as_deref(), embedder.as_deref(), answer.as_ref()),
             });
             for unit in &shared_units {
-                let (system, embedder) = (system.as_ref(), embedder.as_ref());
-                let at = UnitPlace { benchmark: &benchmark, unit, recipe, system, embedder, prepare };
+                let (system, embedder, import) = (system.as_ref(), embedder.as_ref(), import.as_ref());
+                let at = UnitPlace { benchmark: &benchmark, unit, recipe, system, embedder, import, prepare };
                 self.unit(evaluation, &at, &evaluators, salt, &mut responses);
             }
         }
@@ -230,7 +241,7 @@ impl GraphBuilder<'_> {
     ) {
         let watched = Arc::new(match &at.recipe.kind {
             RecipeKind::System(config) => config.files.clone(),
-            RecipeKind::Built(_) => Vec::new(),
+            RecipeKind::Built(_) | RecipeKind::Responses(_) => Vec::new(),
         });
         let built = match &at.recipe.kind {
             RecipeKind::Built(built) if self.until >= Stage::Materialize => {
@@ -254,6 +265,12 @@ impl GraphBuilder<'_> {
         }
         for query in &evaluation.queries {
             if !asks(query, at.recipe) {
+                continue;
+            }
+            if let Some(set) = at.import {
+                let spec = Spec::Import { unit: at.unit.clone(), set: set.clone() };
+                let import = self.add(at, Step::Import, Some(query), vec![at.prepare], spec, salt);
+                self.responses(at, query, (import, Some(import)), evaluators, salt, responses);
                 continue;
             }
             let (inputs, spec) = match (at.system, &built, &query.search) {
@@ -292,21 +309,34 @@ impl GraphBuilder<'_> {
                 let spec = Spec::Answer { unit: at.unit.clone(), options };
                 self.add(at, Step::Answer, Some(query), vec![at.prepare, retrieve], spec, salt)
             });
-            let scores = if self.until < Stage::Score {
-                Vec::new()
-            } else {
-                evaluators.iter().map(|e| self.score(at, query, retrieve, answer, e, salt)).collect()
-            };
-            responses.push(ResponseNodes {
-                recipe: at.recipe.name.clone(),
-                query: query.name.clone(),
-                mode: query.mode.clone(),
-                unit_id: at.unit.unit_id.clone(),
-                retrieve,
-                answer,
-                scores,
-            });
+            self.responses(at, query, (retrieve, answer), evaluators, salt, responses);
         }
+    }
+
+    /// The scores of the responses that `retrieve` and `answer` make.
+    fn responses(
+        &mut self,
+        at: &UnitPlace<'_>,
+        query: &QuerySpec,
+        (retrieve, answer): (NodeId, Option<NodeId>),
+        evaluators: &[Arc<dyn Evaluator>],
+        salt: &dyn Fn(Step) -> u64,
+        responses: &mut Vec<ResponseNodes>,
+    ) {
+        let scores = if self.until < Stage::Score {
+            Vec::new()
+        } else {
+            evaluators.iter().map(|e| self.score(at, query, retrieve, answer, e, salt)).collect()
+        };
+        responses.push(ResponseNodes {
+            recipe: at.recipe.name.clone(),
+            query: query.name.clone(),
+            mode: query.mode.clone(),
+            unit_id: at.unit.unit_id.clone(),
+            retrieve,
+            answer,
+            scores,
+        });
     }
 
     fn score(

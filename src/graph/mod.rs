@@ -8,6 +8,7 @@ mod builder;
 mod embedder;
 mod error;
 mod evaluation_nodes;
+mod import;
 mod knowledge_base;
 mod model_calls;
 mod node;

@@ -16,7 +16,7 @@ use ragstage_stages::materialize::ParseOptions;
 use ragstage_stages::model::EmbedderSpec;
 use ragstage_stages::prepare::BenchmarkSpec;
 use ragstage_stages::query::search::{KbArtifact, KnowledgeBase, SearchMode};
-use ragstage_stages::query::{AnswerOptions, SystemSpec};
+use ragstage_stages::query::{AnswerOptions, ImportSpec, SystemSpec};
 use ragstage_stages::score::Evaluator;
 use ragstage_stages::step::Step;
 use serde::Serialize;
@@ -176,6 +176,13 @@ pub enum Spec {
         unit: Arc<Unit>,
         /// How.
         options: AnswerOptions,
+    },
+    /// Responses that were made elsewhere. Input: prepare.
+    Import {
+        /// The unit.
+        unit: Arc<Unit>,
+        /// The set.
+        set: Arc<ImportSpec>,
     },
     /// One evaluator. Inputs: prepare, retrieve, and answer where there is one.
     Score {
@@ -368,6 +375,10 @@ fn identity(node: &Node) -> Digest {
         Spec::Answer { unit, options } => {
             v.text("unit", &unit.unit_id);
             options.walk(v);
+        }
+        Spec::Import { unit, set } => {
+            v.text("unit", &unit.unit_id);
+            set.walk(v);
         }
         Spec::Score { unit, evaluator } => {
             v.text("unit", &unit.unit_id);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ragstage_stages::artifact::Unit;
 use ragstage_stages::model::EmbedderSpec;
-use ragstage_stages::query::SystemSpec;
+use ragstage_stages::query::{ImportSpec, SystemSpec};
 
 use super::node::{NodeId, Scope};
 use crate::evaluation::{QuerySpec, Recipe};
@@ -16,6 +16,8 @@ pub(super) struct UnitPlace<'a> {
     pub(super) recipe: &'a Recipe,
     /// Of a recipe that is a system under test.
     pub(super) system: Option<&'a Arc<SystemSpec>>,
+    /// Of a recipe whose responses were made elsewhere.
+    pub(super) import: Option<&'a Arc<ImportSpec>>,
     /// Of a recipe with vectors.
     pub(super) embedder: Option<&'a Arc<EmbedderSpec>>,
     pub(super) prepare: NodeId,

@@ -223,6 +223,8 @@ pub enum RowErrorKind {
     BreakerOpen,
     /// The row this one depends on failed.
     Upstream,
+    /// There is no response, and that is no failure.
+    Absent,
     /// An evaluator that failed on this case.
     Evaluator,
     /// The run was interrupted before this row.
@@ -261,6 +263,7 @@ impl RowErrorKind {
             RowErrorKind::Source => "source",
             RowErrorKind::BreakerOpen => "breaker_open",
             RowErrorKind::Upstream => "upstream",
+            RowErrorKind::Absent => "absent",
             RowErrorKind::Evaluator => "evaluator",
             RowErrorKind::Interrupted => "interrupted",
             RowErrorKind::Budget => "over_budget",

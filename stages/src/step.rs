@@ -75,6 +75,8 @@ pub enum Step {
     Retrieve,
     /// A unit's answers in one query mode.
     Answer,
+    /// A unit's responses from a set that was made elsewhere.
+    Import,
     /// One evaluator over one unit in one query mode.
     Score,
     /// Means, coverage and slices of an evaluation.
@@ -85,7 +87,7 @@ pub enum Step {
 
 impl Step {
     /// All steps in pipeline order.
-    pub const ALL: [Step; 15] = [
+    pub const ALL: [Step; 16] = [
         Step::Sources,
         Step::Prepare,
         Step::Materialize,
@@ -98,6 +100,7 @@ impl Step {
         Step::Ingest,
         Step::Retrieve,
         Step::Answer,
+        Step::Import,
         Step::Score,
         Step::Aggregate,
         Step::Report,
@@ -115,7 +118,7 @@ impl Step {
             | Step::ExtractGraph
             | Step::BuildGraph
             | Step::Ingest => Stage::Build,
-            Step::Retrieve | Step::Answer => Stage::Query,
+            Step::Retrieve | Step::Answer | Step::Import => Stage::Query,
             Step::Score => Stage::Score,
             Step::Aggregate | Step::Report => Stage::Aggregate,
         }
@@ -136,6 +139,7 @@ impl Step {
             Step::Ingest => "ingest",
             Step::Retrieve => "retrieve",
             Step::Answer => "answer",
+            Step::Import => "import",
             Step::Score => "score",
             Step::Aggregate => "aggregate",
             Step::Report => "report",
@@ -159,6 +163,7 @@ impl Step {
             Step::Ingest => 1,
             Step::Retrieve => 1,
             Step::Answer => 1,
+            Step::Import => 1,
             Step::Score => 1,
             Step::Aggregate => 1,
             Step::Report => 1,

@@ -56,7 +56,7 @@ impl LineEnds {
 
 impl<'a> SourceBytes<'a> {
     /// The bytes, unpacked where they are gzip.
-    pub(super) fn unpacked(&self) -> Result<Cow<'a, [u8]>, InputError> {
+    pub(crate) fn unpacked(&self) -> Result<Cow<'a, [u8]>, InputError> {
         if !self.bytes.starts_with(&[0x1f, 0x8b]) {
             return Ok(Cow::Borrowed(self.bytes));
         }

@@ -192,6 +192,7 @@ impl ScoreResponses {
         cases
             .iter()
             .map(|case| match (case.upstream, case.upstream.is_none().then(|| outcomes.next()).flatten()) {
+                (Some(error), _) if error.kind == RowErrorKind::Absent => Ok(Score::skipped(error.message.clone())),
                 (Some(error), _) => Ok(Score::failed(upstream(error))),
                 (None, Some((RowOutcome::Failed(error), _))) => Ok(Score::failed(error)),
                 (None, Some((RowOutcome::Done(row), item))) => {

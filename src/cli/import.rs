@@ -1,0 +1,207 @@
+//! `import`: responses that were made elsewhere, checked against a benchmark and written in our own format.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+use ragstage_cache::Digest;
+use ragstage_stages::artifact::{Answers, Results};
+use ragstage_stages::contract::Artifact;
+use ragstage_stages::error::RowErrorKind;
+use ragstage_stages::query::Missing;
+use ragstage_stages::responses::{Pick, Response, ResponseFormat, Whose, write_line, write_parquet};
+use ragstage_stages::step::Stage;
+use serde_json::json;
+
+use super::failure::{Failure, code_of, print_run_error};
+use super::flags::Format;
+use super::open::{Secrets, evaluations, store_place};
+use super::out::{out, out_json};
+use crate::batch::{Batch, EventRecorder, Settings};
+use crate::evaluation::{ResponsesConfig, ResponsesPlace};
+use crate::exec::{ACTIONS_FILE, Fanout, Interrupt, RecordedAction, RunError};
+use crate::exit;
+
+/// Flags of `import`.
+#[derive(Args)]
+pub struct ImportFlags {
+    /// Evaluation file
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// The responses: JSON lines, Parquet, a TREC run, a report.json, or OpenViking's generated_answers.json
+    #[arg(value_name = "RESPONSES")]
+    pub responses: PathBuf,
+    /// Where they are written: Parquet, or JSON lines where the name ends in .jsonl [default: responses/NAME.parquet beside FILE]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// What the responses are [default: by their content]
+    #[arg(long, value_parser = ["jsonl", "parquet", "trec", "heta_report", "openviking_answers"], value_name = "FORMAT")]
+    pub responses_format: Option<String>,
+    /// Of a report with several recipes, which one
+    #[arg(long)]
+    pub recipe: Option<String>,
+    /// Of a report with several queries or modes, which one
+    #[arg(long)]
+    pub query: Option<String>,
+    /// Leave out responses to cases that the benchmark does not have
+    #[arg(long)]
+    pub ignore_unknown: bool,
+    /// How the outcome is printed
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// The recipe that stands for the set while it is checked.
+const RECIPE: &str = "responses";
+
+/// Checks a response set against the benchmark of an evaluation and writes what it says.
+///
+/// # Errors
+/// When a file is invalid, or the set does not fit the benchmark.
+pub fn import(flags: &ImportFlags, store: Option<&Path>) -> Result<u8, Failure> {
+    let files = [flags.file.clone()];
+    let mut evaluations = evaluations(&files, Secrets::NotNeeded)?;
+    let place = store_place(store, &files);
+    let Some(evaluation) = evaluations.first_mut() else {
+        return Err(Failure::Usage("import needs an evaluation file".to_string()));
+    };
+    let output = match &flags.output {
+        Some(output) => output.clone(),
+        None => {
+            let stem = flags.responses.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+            let folder = evaluation.path.parent().unwrap_or(Path::new("")).join("responses");
+            folder.join(format!("{}.parquet", stem.unwrap_or_else(|| "responses".to_string())))
+        }
+    };
+    let same =
+        |a: &Path, b: &Path| std::fs::canonicalize(a).ok().is_some_and(|a| std::fs::canonicalize(b).ok() == Some(a));
+    if same(&output, &flags.responses) || same(&output, &evaluation.path) {
+        return Err(Failure::Usage(format!("--output {} would write over a file that is read", output.display())));
+    }
+    // Its run record is not one of the evaluation's own runs.
+    evaluation.name = format!("{}-import", evaluation.name);
+    let config = ResponsesConfig {
+        place: ResponsesPlace::File {
+            path: flags.responses.clone(),
+            format: flags.responses_format.as_deref().and_then(ResponseFormat::named),
+            pick: Pick { recipe: flags.recipe.clone(), query: flags.query.clone() },
+        },
+        // Told apart below from cases that the set says have failed.
+        missing: Some(Missing::Skip),
+        ignore_unknown: flags.ignore_unknown.then_some(true),
+    };
+    evaluation.add_response_sets(vec![(RECIPE.to_string(), config)], false);
+    let settings = Settings { until: Stage::Query, ..Settings::default() };
+    let recorder = Arc::new(EventRecorder::default());
+    let mut events = Fanout::default();
+    events.add(Box::new(recorder.clone()));
+    let mut batch = Batch::open(evaluations, settings, &place.root, Arc::new(events), Interrupt::default())?;
+    batch.start_records(&recorder);
+    let outcome = batch.run()?;
+    if let Some(first) = outcome.errors.first() {
+        let code = code_of(first);
+        outcome.errors.iter().for_each(print_run_error);
+        return Ok(code);
+    }
+    let run = outcome.evaluations.first().and_then(|evaluation| evaluation.run_id.clone());
+    let kept = Kept::read(&batch, run.as_deref())?;
+    write(&output, &kept.responses)?;
+    let shown = output.display().to_string();
+    match flags.format {
+        Format::Json => out_json(&json!({
+            "format": "ragstage.import.v1",
+            "file": shown,
+            "cases": kept.cases,
+            "responses": kept.responses.len(),
+            "missing": kept.missing,
+        }))?,
+        Format::Text => out(&text(&kept, &shown))?,
+    }
+    Ok(exit::OK)
+}
+
+fn text(kept: &Kept, file: &str) -> String {
+    const NAMED: usize = 5;
+    let mut text = format!("{} of {} cases have a response: {file}\n", kept.responses.len(), kept.cases);
+    if !kept.missing.is_empty() {
+        let named: Vec<&str> = kept.missing.iter().take(NAMED).map(String::as_str).collect();
+        let more = if kept.missing.len() > NAMED { ", ..." } else { "" };
+        text.push_str(&format!("Without one: {}{more}\n", named.join(", ")));
+    }
+    text.push_str(&format!(
+        "Score them with `ragstage score FILE --response-set {file}`, or as a recipe of the file:\n  - {{name: imported, responses: \
+         {{path: {file}}}}}\n"
+    ));
+    text
+}
+
+/// What the run of the import has made.
+struct Kept {
+    cases: usize,
+    responses: Vec<(String, Response)>,
+    missing: Vec<String>,
+}
+
+impl Kept {
+    fn read(batch: &Batch, run: Option<&str>) -> Result<Self, Failure> {
+        let store = &batch.shared.store;
+        let actions: BTreeMap<String, RecordedAction> = match run {
+            Some(run) => store.runs().read_json(run, ACTIONS_FILE)?.unwrap_or_default(),
+            None => BTreeMap::new(),
+        };
+        let mut kept = Kept { cases: 0, responses: Vec::new(), missing: Vec::new() };
+        for (_, action) in actions.iter().filter(|(label, _)| label.starts_with("import ")) {
+            let (Some(results), Some(answers)) = (action.outputs.get("results"), action.outputs.get("answers")) else {
+                continue;
+            };
+            let (results, answers) = (artifact::<Results>(batch, results)?, artifact::<Answers>(batch, answers)?);
+            kept.cases += results.rows.len();
+            for (retrieved, answer) in results.rows.into_iter().zip(answers.rows) {
+                let error = retrieved.error;
+                if error.as_ref().is_some_and(|error| error.kind == RowErrorKind::Absent) {
+                    kept.missing.push(retrieved.case_id);
+                    continue;
+                }
+                let response = Response {
+                    results: retrieved.results,
+                    answer: answer.text,
+                    citations: answer.citations,
+                    samples: answer.samples,
+                    error: error.map(|error| error.message),
+                    metadata: answer.metadata,
+                    ..Response::to(Whose::Case(retrieved.case_id.clone()))
+                };
+                kept.responses.push((retrieved.case_id, response));
+            }
+        }
+        Ok(kept)
+    }
+}
+
+fn artifact<A: Artifact>(batch: &Batch, digest: &Digest) -> Result<A, Failure> {
+    let bytes = batch.shared.store.cas().get(digest)?;
+    A::decode(bytes).map_err(|error| Failure::Run(RunError::Internal(format!("responses: {error}"))))
+}
+
+/// Through another name, so that nobody finds half of it.
+fn write(path: &Path, responses: &[(String, Response)]) -> Result<(), Failure> {
+    let failed = |error: std::io::Error| Failure::Io { what: format!("write {}", path.display()), error };
+    let internal = |why: String| Failure::Run(RunError::Internal(why));
+    let bytes = if path.extension().is_some_and(|extension| extension == "jsonl") {
+        let mut lines = String::new();
+        for (case_id, response) in responses {
+            lines.push_str(&write_line(case_id, response).map_err(|error| internal(error.to_string()))?);
+            lines.push('\n');
+        }
+        lines.into_bytes()
+    } else {
+        write_parquet(responses).map_err(internal)?
+    };
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder).map_err(failed)?;
+    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+    std::io::Write::write_all(&mut file, &bytes).map_err(failed)?;
+    file.persist(path).map_err(|error| failed(error.error))?;
+    Ok(())
+}

@@ -1,0 +1,66 @@
+//! OpenViking's `generated_answers.json` (spec/openviking 6.5).
+//!
+//! An item knows its case by `sample_id` and `question`, with whatever its adapter put before the question. The retrieved texts are
+//! not stored: hits have the URI as their id, and evaluators that read texts find none.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::json_place::{fault, found, list, whole};
+use super::response::{Response, Whose};
+use crate::artifact::{Hit, Json};
+use crate::error::InputError;
+use crate::python::strip;
+
+/// The responses of a file, in its order.
+///
+/// # Errors
+/// What is no such file, with a JSON pointer.
+pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<Vec<(u64, Response)>, Vec<InputError>> {
+    let file = whole(path, bytes).map_err(|error| vec![error])?;
+    let items = list(path, &file, "results").map_err(|error| vec![error])?;
+    let (mut responses, mut errors) = (Vec::new(), Vec::new());
+    for (i, item) in items.iter().enumerate() {
+        match response(path, &format!("/results/{i}"), item) {
+            Ok(response) => responses.push((i as u64, response)),
+            Err(error) => errors.push(error),
+        }
+    }
+    if errors.is_empty() { Ok(responses) } else { Err(errors) }
+}
+
+fn response(path: &Path, pointer: &str, item: &Value) -> Result<Response, InputError> {
+    let expected = |key: &str, value: Option<&Value>| {
+        fault(path, &format!("{pointer}{key}"), &format!("expected a text, found {}", found(value)))
+    };
+    let Some(question) = item.get("question").and_then(Value::as_str) else {
+        return Err(expected("/question", item.get("question")));
+    };
+    let unit = item.get("sample_id").and_then(Value::as_str).map(str::to_string);
+    let whose = match item.get("case_id").and_then(Value::as_str) {
+        Some(case_id) => Whose::Case(case_id.to_string()),
+        None => Whose::Question { question: strip(question).to_string(), unit },
+    };
+    let mut response = Response::to(whose);
+    response.answer = match item.pointer("/llm/final_answer") {
+        None | Some(Value::Null) => None,
+        Some(Value::String(answer)) => Some(answer.clone()),
+        other => return Err(expected("/llm/final_answer", other)),
+    };
+    let uris = item.pointer("/retrieval/uris").and_then(Value::as_array).into_iter().flatten();
+    for uri in uris {
+        let Some(uri) = uri.as_str() else { return Err(expected("/retrieval/uris", Some(uri))) };
+        response.results.push(Hit {
+            id: uri.to_string(),
+            text: "".into(),
+            score: None,
+            kind: "resource".to_string(),
+            source: Arc::new(Json::from_iter([("source_key".to_string(), uri.into())])),
+            metadata: Json::new(),
+        });
+    }
+    response.latency_ms = item.pointer("/retrieval/latency_sec").and_then(Value::as_f64).map(|seconds| seconds * 1e3);
+    Ok(response)
+}

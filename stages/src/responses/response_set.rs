@@ -1,0 +1,97 @@
+//! All responses of a file, by case.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+
+use super::format::ResponseFormat;
+use super::response::{Response, Whose};
+use super::{heta_report, jsonl, openviking_answers, parquet, trec_run};
+use crate::artifact::{Query, Units};
+use crate::error::{InputError, Place};
+use crate::prepare::SourceBytes;
+use crate::python::strip;
+
+/// Which of the responses of a file that has several for a case.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Pick {
+    /// The recipe.
+    pub recipe: Option<String>,
+    /// The query, or the query mode.
+    pub query: Option<String>,
+}
+
+/// The responses of a file, in its order.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ResponseSet {
+    /// What the file was read as.
+    pub format: ResponseFormat,
+    /// The responses.
+    pub responses: Vec<Response>,
+}
+
+impl ResponseSet {
+    /// The responses in `bytes`, which may be gzip; `path` is for messages. Without a `format` the content tells it.
+    ///
+    /// # Errors
+    /// All that is malformed, and cases with two responses.
+    pub fn read(
+        path: &Path,
+        bytes: &[u8],
+        format: Option<ResponseFormat>,
+        pick: &Pick,
+    ) -> Result<Self, Vec<InputError>> {
+        let bytes = SourceBytes { path, bytes }.unpacked().map_err(|error| vec![error])?;
+        let format = format.unwrap_or_else(|| ResponseFormat::of(&bytes));
+        let read = match format {
+            ResponseFormat::Jsonl => jsonl::read(path, &bytes)?,
+            ResponseFormat::Parquet => parquet::read(path, &bytes)?,
+            ResponseFormat::TrecRun => trec_run::read(path, &bytes)?,
+            ResponseFormat::HetaReport => heta_report::read(path, &bytes, pick)?,
+            ResponseFormat::OpenVikingAnswers => openviking_answers::read(path, &bytes)?,
+        };
+        let mut seen: BTreeMap<&Whose, u64> = BTreeMap::new();
+        let mut twice = Vec::new();
+        for (place, response) in &read {
+            // A conversation of Locomo has a question twice, with the same evidence: its answers are one case's.
+            if let Some(first) = seen.insert(&response.whose, *place)
+                && let Whose::Case(case_id) = &response.whose
+            {
+                let what = if format == ResponseFormat::Jsonl { "line" } else { "entry" };
+                let message =
+                    format!("case {case_id:?} has a response in {what} {first} and another in {what} {place}");
+                twice.push(InputError::new(Place::file(path), message).hint("keep one response per case"));
+            }
+        }
+        if !twice.is_empty() {
+            return Err(twice);
+        }
+        Ok(ResponseSet { format, responses: read.into_iter().map(|(_, response)| response).collect() })
+    }
+
+    /// The position in `queries` of each response's case; `None` where the benchmark has no such case.
+    pub fn cases(&self, units: &Units, queries: &[Query]) -> Vec<Option<usize>> {
+        let by_id: HashMap<&str, usize> =
+            queries.iter().enumerate().map(|(i, query)| (query.case_id.as_str(), i)).collect();
+        let mut unit_of: Vec<&str> = vec![""; queries.len()];
+        for unit in &units.units {
+            for row in unit.case_positions(queries.len()) {
+                if let Some(known) = unit_of.get_mut(row) {
+                    *known = &unit.unit_id;
+                }
+            }
+        }
+        let mut by_question: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (i, query) in queries.iter().enumerate() {
+            by_question.entry(strip(&query.text)).or_default().push(i);
+        }
+        let of = |response: &Response| match &response.whose {
+            Whose::Case(case_id) => by_id.get(case_id.as_str()).copied(),
+            Whose::Question { question, unit } => {
+                let all = by_question.get(question.as_str())?;
+                let same = |i: &&usize| unit.as_deref() == unit_of.get(**i).copied();
+                all.iter().find(same).or(all.first().filter(|_| all.len() == 1)).copied()
+            }
+        };
+        self.responses.iter().map(of).collect()
+    }
+}
