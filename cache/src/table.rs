@@ -316,6 +316,11 @@ impl TableReader {
         Ok(Texts(self.whole(name, "text")?))
     }
 
+    /// A column of optional byte strings, which are not copied.
+    pub fn opt_binaries(&self, name: &str) -> Result<Binaries, TableError> {
+        Ok(Binaries(self.whole(name, "bytes")?))
+    }
+
     /// A column of lists of texts, which are not copied.
     pub fn text_lists(&self, name: &str) -> Result<TextLists, TableError> {
         let lists: ListArray = self.whole(name, "lists of text")?;
@@ -456,6 +461,17 @@ impl Texts {
     /// The texts of all rows.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Option<&str>> {
         self.0.iter()
+    }
+}
+
+/// Byte strings of a column, by row.
+#[derive(Debug, Clone)]
+pub struct Binaries(BinaryArray);
+
+impl Binaries {
+    /// The bytes of `row`; `None` where there are none.
+    pub fn get(&self, row: usize) -> Option<&[u8]> {
+        (row < self.0.len() && self.0.is_valid(row)).then(|| self.0.value(row))
     }
 }
 

@@ -1,8 +1,9 @@
 //! `queries`: what is asked. Holds nothing of the gold, so that a corrected answer makes no query stale.
 
-use ragstage_cache::table::{TableReader, TableWriter};
+use ragstage_cache::table::{TableReader, TableWriter, Texts};
+use ragstage_cache::table_file::{TableFile, TableSource};
 
-use crate::contract::Artifact;
+use crate::contract::{Artifact, TableArtifact};
 use crate::error::DecodeError;
 
 /// One query.
@@ -26,6 +27,12 @@ pub struct Queries {
 const NAME: &str = "queries";
 const VERSION: u32 = 1;
 
+impl TableArtifact for Queries {
+    fn open(source: TableSource) -> Result<TableFile, DecodeError> {
+        Ok(TableFile::open(source, NAME, VERSION)?)
+    }
+}
+
 impl Artifact for Queries {
     fn encode(&self) -> Result<Vec<u8>, DecodeError> {
         let mut table = TableWriter::new(NAME, VERSION);
@@ -46,5 +53,27 @@ impl Artifact for Queries {
             .map(|((case_id, text), category)| Query { case_id, text, category })
             .collect();
         Ok(Queries { rows })
+    }
+}
+
+impl Queries {
+    /// The questions of row group `group` of `table`, with their cases' ids.
+    ///
+    /// # Errors
+    /// When it is damaged.
+    pub fn questions(table: &TableFile, group: usize) -> Result<(Texts, Texts), DecodeError> {
+        let table = table.read(group, &["case_id", "text"])?;
+        Ok((table.texts("case_id")?, table.texts("text")?))
+    }
+}
+
+impl Queries {
+    /// The case ids and the categories of row group `group`.
+    ///
+    /// # Errors
+    /// When it is damaged.
+    pub fn names(table: &TableFile, group: usize) -> Result<(Texts, Texts), DecodeError> {
+        let table = table.read(group, &["case_id", "category"])?;
+        Ok((table.texts("case_id")?, table.opt_texts("category")?))
     }
 }

@@ -36,6 +36,8 @@ pub struct ResponseView<'a> {
 pub struct Reads {
     /// The hits.
     pub results: bool,
+    /// Of the hits only what they are and where they are from: their texts are shown as empty.
+    pub without_texts: bool,
     /// The answer and its citations.
     pub answer: bool,
     /// The question.
