@@ -29,6 +29,7 @@ mod parse;
 mod prompt;
 mod queries;
 mod recipe;
+mod report;
 mod rerankers;
 mod scalar;
 mod schema;

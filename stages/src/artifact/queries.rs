@@ -43,17 +43,17 @@ impl Artifact for Queries {
     }
 
     fn decode(bytes: Vec<u8>) -> Result<Self, DecodeError> {
-        let table = TableReader::open(bytes, NAME, VERSION)?;
-        let ids = table.text("case_id")?.into_iter();
-        let texts = table.text("text")?.into_iter();
-        let categories = table.opt_text("category")?.into_iter();
-        let rows = ids
-            .zip(texts)
-            .zip(categories)
-            .map(|((case_id, text), category)| Query { case_id, text, category })
-            .collect();
-        Ok(Queries { rows })
+        Ok(Queries { rows: rows_of(&TableReader::open(bytes, NAME, VERSION)?)? })
     }
+}
+
+fn rows_of(table: &TableReader) -> Result<Vec<Query>, DecodeError> {
+    let ids = table.text("case_id")?.into_iter();
+    let texts = table.text("text")?.into_iter();
+    let categories = table.opt_text("category")?.into_iter();
+    let rows =
+        ids.zip(texts).zip(categories).map(|((case_id, text), category)| Query { case_id, text, category }).collect();
+    Ok(rows)
 }
 
 impl Queries {
@@ -68,6 +68,14 @@ impl Queries {
 }
 
 impl Queries {
+    /// All of row group `group`.
+    ///
+    /// # Errors
+    /// When it is damaged.
+    pub fn read(table: &TableFile, group: usize) -> Result<Vec<Query>, DecodeError> {
+        rows_of(&table.read(group, &["case_id", "text", "category"])?)
+    }
+
     /// The case ids and the categories of row group `group`.
     ///
     /// # Errors
