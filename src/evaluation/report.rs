@@ -2,7 +2,7 @@
 
 use ragstage_stages::aggregate::CaseResults;
 
-use super::shape::{Field, Need, Record, Shape};
+use super::shape::{Choice, Field, Need, Record, Shape};
 use super::view::View;
 
 /// What `report` accepts.
@@ -13,7 +13,10 @@ pub(super) static REPORT: Record = Record {
         name: "case_results",
         doc: "`all`, or up to how many case results (cases times queries) report.json lists them all; beyond that it lists \
               those that failed and the worst of each evaluator. All scores are in scores.parquet in any case.",
-        shape: Shape::Either(&[Shape::Choice(&["all"]), Shape::Int { min: 0, max: u64::MAX }]),
+        shape: Shape::Either(&[
+            Shape::Choice(&[Choice { word: "all", doc: "list them all" }]),
+            Shape::Int { min: 0, max: u64::MAX },
+        ]),
         need: Need::Default("10000"),
     }],
     together: &[],
