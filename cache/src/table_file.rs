@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use bytes::Bytes;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder, RowSelection,
 };
 use parquet::file::reader::ChunkReader;
 
@@ -27,6 +27,15 @@ impl From<Vec<u8>> for TableSource {
     fn from(bytes: Vec<u8>) -> Self {
         TableSource::Bytes(bytes.into())
     }
+}
+
+/// Which rows of a row group are read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Rows {
+    /// All of them.
+    All,
+    /// These, counted from the group's first, in ascending order.
+    Some(Vec<usize>),
 }
 
 /// An open table. Any number of threads may read of it at once.
@@ -81,10 +90,18 @@ impl TableFile {
     /// # Errors
     /// When the source cannot be read or is damaged.
     pub fn read(&self, group: usize, columns: &[&str]) -> Result<TableReader, TableError> {
+        self.read_rows(group, columns, &Rows::All)
+    }
+
+    /// The same of some rows.
+    ///
+    /// # Errors
+    /// As [`TableFile::read`].
+    pub fn read_rows(&self, group: usize, columns: &[&str], rows: &Rows) -> Result<TableReader, TableError> {
         guarded(|| match &self.source {
             // A file of its own, for clones of one share its position.
-            TableSource::File(path) => self.read_from(File::open(path)?, group, columns),
-            TableSource::Bytes(bytes) => self.read_from(bytes.clone(), group, columns),
+            TableSource::File(path) => self.read_from(File::open(path)?, group, columns, rows),
+            TableSource::Bytes(bytes) => self.read_from(bytes.clone(), group, columns, rows),
         })
     }
 
@@ -93,6 +110,7 @@ impl TableFile {
         source: impl ChunkReader + 'static,
         group: usize,
         columns: &[&str],
+        wanted: &Rows,
     ) -> Result<TableReader, TableError> {
         let rows = match self.starts.get(group..group + 2) {
             Some(&[start, end]) => end - start,
@@ -101,13 +119,18 @@ impl TableFile {
         let fields = self.metadata.schema().fields().iter().enumerate();
         let roots = fields.filter(|(_, field)| columns.contains(&field.name().as_str())).map(|(root, _)| root);
         let mask = ProjectionMask::roots(self.metadata.parquet_schema(), roots);
-        let reader: ParquetRecordBatchReader =
-            ParquetRecordBatchReaderBuilder::new_with_metadata(source, self.metadata.clone())
-                .with_row_groups(vec![group])
-                .with_projection(mask)
-                .with_batch_size(rows.max(1))
-                .build()?;
-        TableReader::of(reader)
+        let mut builder = ParquetRecordBatchReaderBuilder::new_with_metadata(source, self.metadata.clone())
+            .with_row_groups(vec![group])
+            .with_projection(mask)
+            .with_batch_size(rows.max(1));
+        if let Rows::Some(wanted) = wanted {
+            if wanted.last().is_some_and(|last| *last >= rows) {
+                return Err(TableError::Damaged);
+            }
+            let wanted = wanted.iter().map(|&row| row..row + 1);
+            builder = builder.with_row_selection(RowSelection::from_consecutive_ranges(wanted, rows));
+        }
+        TableReader::of(builder.build()?)
     }
 }
 
@@ -147,6 +170,12 @@ mod tests {
             assert_eq!((odd.get(0), odd.get(1)), (None, Some("row 1")));
             assert!(matches!(file.read(0, &["odd"]).expect("read").texts("odd"), Err(TableError::Null { row: 0, .. })));
             assert!(file.read(2, &["id"]).is_err());
+            let some = file.read_rows(1, &["id", "words"], &Rows::Some(vec![2, 3, 900])).expect("read");
+            let ids: Vec<String> = some.text("id").expect("ids");
+            assert_eq!(ids, ["row 8194", "row 8195", "row 9092"]);
+            assert_eq!(some.text_lists("words").expect("words").get(2).collect::<Vec<_>>(), ["row", "9092"]);
+            assert_eq!(file.read_rows(0, &["id"], &Rows::Some(Vec::new())).expect("read").rows(), 0);
+            assert!(file.read_rows(1, &["id"], &Rows::Some(vec![1808])).is_err());
         }
     }
 

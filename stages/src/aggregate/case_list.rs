@@ -171,7 +171,8 @@ impl CaseList {
         if same { Ok(()) } else { Err(self.other_cases(step, digest, unit, rows)) }
     }
 
-    fn other_cases(&self, step: Step, digest: &Digest, unit: usize, rows: usize) -> StageError {
+    /// A table of unit `unit` has the rows of other cases.
+    pub(super) fn other_cases(&self, step: Step, digest: &Digest, unit: usize, rows: usize) -> StageError {
         let unit = &self.units.units[unit];
         let why = format!("its {rows} rows are not the {} cases of unit {} in their order", unit.cases, unit.unit_id);
         StageError { step, kind: StageErrorKind::Artifact { digest: *digest, why } }

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ragstage_cache::Digest;
+use ragstage_cache::table_file::Rows;
 use rayon::prelude::*;
 
 use super::action::ScoreTable;
@@ -176,20 +177,18 @@ impl Series {
         table.and_then(|(_, outcomes)| outcomes.get(cases.within(entry))).unwrap_or(absent)
     }
 
-    /// What led to the scores of row group `group` of unit `unit`; nothing where the unit was never scored.
+    /// What led to the scores of `rows` of row group `group` of unit `unit`; nothing where the unit was never scored.
     pub(super) fn details(
         &self,
         context: &dyn Context,
         step: Step,
         unit: usize,
         group: usize,
+        rows: &Rows,
     ) -> Result<Vec<Json>, StageError> {
         let Some((digest, _)) = self.tables.get(unit).and_then(Option::as_ref) else { return Ok(Vec::new()) };
         let table = opened::<Scores>(context, step, digest)?;
-        let details = Scores::read(&table, group, true).and_then(|rows| {
-            rows.into_iter().map(|row| row.whole().map(|score| score.detail)).collect::<Result<Vec<Json>, _>>()
-        });
-        details.map_err(|error| StageError {
+        Scores::details(&table, group, rows).map_err(|error| StageError {
             step,
             kind: StageErrorKind::Artifact { digest: *digest, why: error.to_string() },
         })

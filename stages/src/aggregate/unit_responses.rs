@@ -1,5 +1,7 @@
 //! The responses of one unit to one query of one recipe, a row group at a time.
 
+use ragstage_cache::table_file::Rows;
+
 use super::action::ResponseTable;
 use super::case_list::CaseList;
 use crate::artifact::{Answer, Answers, Results, Retrieved};
@@ -7,21 +9,22 @@ use crate::contract::{Context, opened};
 use crate::error::{DecodeError, RowError, RowErrorKind, StageError, StageErrorKind};
 use crate::step::Step;
 
-/// Results and answers of a row group, in the unit's case order; rows are counted from the group's first.
+/// Results and answers of some rows of a row group, in the unit's case order.
 pub(super) struct UnitResponses {
     results: Vec<Retrieved>,
     answers: Option<Vec<Answer>>,
 }
 
 impl UnitResponses {
-    /// Reads row group `group` of the tables of `table`; its first row is row `start` of the unit.
+    /// Reads `rows` of row group `group` of the tables of `table`, which are the cases `case_ids`.
     pub(super) fn read(
         context: &dyn Context,
         step: Step,
         table: &ResponseTable,
         cases: &CaseList,
         unit: usize,
-        (group, start): (usize, usize),
+        (group, rows): (usize, &Rows),
+        case_ids: &[&str],
     ) -> Result<Self, StageError> {
         let file = opened::<Results>(context, step, &table.results)?;
         cases.check_table(step, &table.results, unit, &file)?;
@@ -31,14 +34,18 @@ impl UnitResponses {
                 kind: StageErrorKind::Artifact { digest, why: error.to_string() },
             }
         };
-        let results = Results::read(&file, group).map_err(fault(table.results))?;
-        cases.check_rows(step, &table.results, unit, start, results.iter().map(|row| row.case_id.as_str()))?;
+        let results = Results::read(&file, group, rows).map_err(fault(table.results))?;
+        if !results.iter().map(|row| row.case_id.as_str()).eq(case_ids.iter().copied()) {
+            return Err(cases.other_cases(step, &table.results, unit, file.rows()));
+        }
         let answers = match &table.answers {
             Some(digest) => {
                 let file = opened::<Answers>(context, step, digest)?;
                 cases.check_table(step, digest, unit, &file)?;
-                let answers = Answers::read(&file, group).map_err(fault(*digest))?;
-                cases.check_rows(step, digest, unit, start, answers.iter().map(|row| row.case_id.as_str()))?;
+                let answers = Answers::read(&file, group, rows).map_err(fault(*digest))?;
+                if !answers.iter().map(|row| row.case_id.as_str()).eq(case_ids.iter().copied()) {
+                    return Err(cases.other_cases(step, digest, unit, file.rows()));
+                }
                 Some(answers)
             }
             None => None,

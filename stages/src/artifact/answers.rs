@@ -1,7 +1,7 @@
 //! `answers`: what was answered for each case of a unit in one query mode.
 
 use ragstage_cache::table::{TableReader, TableWriter, Texts};
-use ragstage_cache::table_file::{TableFile, TableSource};
+use ragstage_cache::table_file::{Rows, TableFile, TableSource};
 use serde::{Deserialize, Serialize};
 
 use super::json::{Json, from_json, list, to_json};
@@ -132,13 +132,13 @@ fn rows_of(table: &TableReader) -> Result<Vec<Answer>, DecodeError> {
 }
 
 impl Answers {
-    /// All of row group `group`.
+    /// All columns of `rows` of row group `group`.
     ///
     /// # Errors
     /// When it is damaged.
-    pub fn read(table: &TableFile, group: usize) -> Result<Vec<Answer>, DecodeError> {
+    pub fn read(table: &TableFile, group: usize, rows: &Rows) -> Result<Vec<Answer>, DecodeError> {
         let columns = ["case_id", "answer", "citations", "error", "samples", "refused", "metadata"];
-        rows_of(&table.read(group, &columns)?)
+        rows_of(&table.read_rows(group, &columns, rows)?)
     }
 
     /// The cases of row group `group`, why they have no answer, and whether the answer is a refusal.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ragstage_cache::Digest;
 use ragstage_cache::table::{TableReader, TableWriter, TextLists, Texts};
-use ragstage_cache::table_file::{TableFile, TableSource};
+use ragstage_cache::table_file::{Rows, TableFile, TableSource};
 use serde::{Deserialize, Serialize};
 
 use super::answers::Answer;
@@ -180,14 +180,14 @@ fn rows_of(table: &TableReader) -> Result<Vec<Retrieved>, DecodeError> {
 }
 
 impl Results {
-    /// All of row group `group`.
+    /// All columns of `rows` of row group `group`.
     ///
     /// # Errors
     /// When it is damaged.
-    pub fn read(table: &TableFile, group: usize) -> Result<Vec<Retrieved>, DecodeError> {
+    pub fn read(table: &TableFile, group: usize, rows: &Rows) -> Result<Vec<Retrieved>, DecodeError> {
         let columns =
             ["case_id", "id", "text", "score", "kind", "source", "hit_metadata", "answer", "metadata", "error"];
-        rows_of(&table.read(group, &columns)?)
+        rows_of(&table.read_rows(group, &columns, rows)?)
     }
 
     /// The cases of row group `group`, why they have no results, and whether an answer that came along is a refusal.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use ragstage_cache::table::{TableReader, TableWriter};
-use ragstage_cache::table_file::{TableFile, TableSource};
+use ragstage_cache::table_file::{Rows, TableFile, TableSource};
 use serde::{Deserialize, Serialize};
 
 use super::json::{Json, from_json, object, object_text, to_json};
@@ -198,6 +198,15 @@ impl Scores {
     /// When it is damaged.
     pub fn read(table: &TableFile, group: usize, details: bool) -> Result<Vec<ScoreRow>, DecodeError> {
         rows_of(&table.read(group, if details { &ALL } else { &ALL[..8] })?)
+    }
+
+    /// What led to the scores of `rows` of row group `group`.
+    ///
+    /// # Errors
+    /// When it is damaged.
+    pub fn details(table: &TableFile, group: usize, rows: &Rows) -> Result<Vec<Json>, DecodeError> {
+        let details = table.read_rows(group, &["detail"], rows)?.texts("detail")?;
+        details.iter().map(|detail| object(detail.unwrap_or("{}"))).collect()
     }
 }
 

@@ -1,6 +1,7 @@
 //! The report of an evaluation in every format.
 
 use ragstage_cache::key::{key_of, walk_json};
+use ragstage_cache::table_file::Rows;
 use ragstage_cache::{Digest, KeyVisitor, Walk};
 use serde::Serialize;
 
@@ -191,28 +192,38 @@ impl BuildReport {
         let tables = tables.collect::<Result<Vec<_>, _>>()?;
         for unit in 0..cases.units.units.len() {
             let first = cases.range(unit).start;
-            for (group, rows) in cases.groups(unit) {
+            for (group, range) in cases.groups(unit) {
                 let mut read = Vec::with_capacity(columns.len());
+                let entries = first + range.start..first + range.end;
                 for (column, ((_, own), tables)) in columns.iter().zip(&tables).enumerate() {
-                    if !shown.has_any(first + rows.start..first + rows.end, column) {
-                        read.push((None, Vec::new()));
-                        continue;
-                    }
+                    let listed: Vec<usize> = entries
+                        .clone()
+                        .filter(|&entry| shown.has(entry, column))
+                        .map(|entry| entry - entries.start)
+                        .collect();
+                    let rows = if listed.len() == range.len() { Rows::All } else { Rows::Some(listed.clone()) };
+                    let ids: Vec<&str> = listed.iter().map(|row| cases.query(entries.start + row).case_id).collect();
                     let responses = match tables[unit] {
-                        Some(table) => Some((
-                            UnitResponses::read(context, step, table, cases, unit, (group, rows.start))?,
+                        Some(table) if !listed.is_empty() => Some((
+                            UnitResponses::read(context, step, table, cases, unit, (group, &rows), &ids)?,
                             Observed::read(context, step, table, cases, unit)?,
                         )),
-                        None => None,
+                        _ => None,
                     };
-                    let details = own.iter().map(|series| series.details(context, step, unit, group));
-                    read.push((responses, details.collect::<Result<Vec<_>, _>>()?));
-                }
-                for (row, entry) in rows.map(|row| first + row).enumerate() {
-                    for (column, ((planned, own), (responses, details))) in columns.iter().zip(&read).enumerate() {
-                        if !shown.has(entry, column) {
-                            continue;
+                    let details = match listed.is_empty() {
+                        true => Vec::new(),
+                        false => {
+                            let details = own.iter().map(|series| series.details(context, step, unit, group, &rows));
+                            details.collect::<Result<Vec<_>, _>>()?
                         }
+                    };
+                    read.push((listed, responses, details));
+                }
+                for entry in entries.clone() {
+                    for (column, ((planned, own), (listed, responses, details))) in
+                        columns.iter().zip(&read).enumerate()
+                    {
+                        let Ok(row) = listed.binary_search(&(entry - entries.start)) else { continue };
                         let Some((query, gold)) = texts.get(cases.entries[entry].row) else { continue };
                         let parts = CaseParts {
                             query,

@@ -37,7 +37,7 @@ pub(super) struct CaseParts<'a> {
 }
 
 impl<'a> CaseResponse<'a> {
-    /// The case `entry` of `planned`, with the `responses` to the row group that it is row `row` of, where its unit was asked.
+    /// The case `entry` of `planned`, with `responses` of which it is row `row`, where its unit was asked.
     pub(super) fn new(
         cases: &'a CaseList,
         planned: &'a PlannedQuery,

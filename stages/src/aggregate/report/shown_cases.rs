@@ -1,7 +1,6 @@
 //! Which case results a report lists.
 
 use std::collections::{BTreeSet, BinaryHeap};
-use std::ops::Range;
 
 use serde::Serialize;
 
@@ -101,17 +100,6 @@ impl ShownCases {
     /// Whether that of `entry` in `column` is.
     pub(super) fn has(&self, entry: usize, column: usize) -> bool {
         self.chosen.as_ref().is_none_or(|chosen| chosen.contains(&(entry, column)))
-    }
-
-    /// Whether any of `entries` in `column` is.
-    pub(super) fn has_any(&self, entries: Range<usize>, column: usize) -> bool {
-        match &self.chosen {
-            None => !entries.is_empty(),
-            Some(chosen) => {
-                let end = entries.end.max(entries.start);
-                chosen.range((entries.start, 0)..(end, 0)).any(|(_, other)| *other == column)
-            }
-        }
     }
 
     /// The entries of which any is listed; `None` means all.
