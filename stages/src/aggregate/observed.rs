@@ -15,6 +15,9 @@ use crate::error::{StageError, StageErrorKind};
 use crate::model::ModelUsage;
 use crate::step::Step;
 
+/// Row groups that are read before what they say is put together.
+const GROUPS_AT_ONCE: usize = 16;
+
 /// The observation tables of one unit in one query mode of one recipe.
 pub(super) struct Observed {
     retrieve: Option<Arc<Part>>,
@@ -60,10 +63,12 @@ impl Part {
             };
             let groups: Vec<_> = cases.groups(unit).collect();
             let mut all = Part { latencies: Vec::new(), tried: Vec::new(), usage: BTreeMap::new() };
-            for part in groups.into_par_iter().map(read).collect::<Result<Vec<_>, StageError>>()? {
-                all.latencies.extend(part.latencies);
-                all.tried.extend(part.tried);
-                all.usage.extend(part.usage);
+            for groups in groups.chunks(GROUPS_AT_ONCE) {
+                for part in groups.par_iter().cloned().map(read).collect::<Result<Vec<_>, StageError>>()? {
+                    all.latencies.extend(part.latencies);
+                    all.tried.extend(part.tried);
+                    all.usage.extend(part.usage);
+                }
             }
             Ok(all)
         })

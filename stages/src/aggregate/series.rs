@@ -17,6 +17,9 @@ use crate::contract::{Context, opened};
 use crate::error::{RowError, RowErrorKind, StageError, StageErrorKind};
 use crate::step::Step;
 
+/// Row groups that are read before what they say is put together.
+const GROUPS_AT_ONCE: usize = 16;
+
 /// What became of one case.
 #[derive(Debug)]
 pub(super) struct Outcome<'a> {
@@ -79,6 +82,15 @@ impl Outcomes {
         u32::try_from(known).ok()
     }
 
+    /// Adds the rows of `part` after the others.
+    fn append(&mut self, part: Outcomes) {
+        let start = self.rows.len();
+        let reasons: Vec<Option<u32>> = part.reasons.into_iter().map(|reason| self.reason(reason)).collect();
+        let reason = |row: &Row| row.reason.and_then(|reason| reasons.get(reason as usize).copied().flatten());
+        self.rows.extend(part.rows.into_iter().map(|row| Row { reason: reason(&row), ..row }));
+        self.errors.extend(part.errors.into_iter().map(|(row, error)| (start + row, error)));
+    }
+
     fn get(&self, row: usize) -> Option<Outcome<'_>> {
         let Row { state, value, passed, reason } = self.rows.get(row)?;
         let reason = reason.and_then(|reason| self.reasons.get(reason as usize)).map(String::as_str);
@@ -104,15 +116,11 @@ impl Outcomes {
             Ok(part)
         };
         let groups: Vec<_> = cases.groups(unit).collect();
-        let parts = groups.into_par_iter().map(read).collect::<Result<Vec<_>, StageError>>()?;
         let mut all = Outcomes::default();
         all.rows.reserve_exact(table.rows());
-        for part in parts {
-            let start = all.rows.len();
-            let reasons: Vec<Option<u32>> = part.reasons.into_iter().map(|reason| all.reason(reason)).collect();
-            let reason = |row: &Row| row.reason.and_then(|reason| reasons.get(reason as usize).copied().flatten());
-            all.rows.extend(part.rows.into_iter().map(|row| Row { reason: reason(&row), ..row }));
-            all.errors.extend(part.errors.into_iter().map(|(row, error)| (start + row, error)));
+        for groups in groups.chunks(GROUPS_AT_ONCE) {
+            let parts = groups.par_iter().cloned().map(read).collect::<Result<Vec<_>, StageError>>()?;
+            parts.into_iter().for_each(|part| all.append(part));
         }
         Ok(all)
     }
