@@ -161,7 +161,8 @@ impl Answers {
 pub struct AnswerRows {
     case_ids: Texts,
     texts: Texts,
-    citations: Texts,
+    /// `None` where nobody reads them.
+    citations: Option<Texts>,
     samples: Option<Texts>,
     errors: Texts,
 }
@@ -171,12 +172,13 @@ impl AnswerRows {
     ///
     /// # Errors
     /// When it is damaged.
-    pub fn read(table: &TableFile, group: usize) -> Result<Self, DecodeError> {
-        let table = table.read(group, &["case_id", "answer", "citations", "samples", "error"])?;
+    pub fn read(table: &TableFile, group: usize, citations: bool) -> Result<Self, DecodeError> {
+        let columns = ["case_id", "answer", "samples", "error", "citations"];
+        let table = table.read(group, if citations { &columns } else { &columns[..4] })?;
         Ok(AnswerRows {
             case_ids: table.texts("case_id")?,
             texts: table.opt_texts("answer")?,
-            citations: table.texts("citations")?,
+            citations: if citations { Some(table.texts("citations")?) } else { None },
             samples: if table.has("samples") { Some(table.texts("samples")?) } else { None },
             errors: table.opt_texts("error")?,
         })
@@ -203,7 +205,10 @@ impl AnswerRows {
         Ok(Answer {
             case_id: self.case_id(row).to_string(),
             text: self.texts.get(row).map(str::to_string),
-            citations: list(self.citations.get(row).unwrap_or_default())?,
+            citations: match &self.citations {
+                Some(citations) => list(citations.get(row).unwrap_or_default())?,
+                None => Vec::new(),
+            },
             samples: match &self.samples {
                 Some(samples) => list(samples.get(row).unwrap_or_default())?,
                 None => Vec::new(),
@@ -215,7 +220,9 @@ impl AnswerRows {
     /// Hands on all that [`AnswerRows::answer`] is made of, but the case's id.
     pub fn parts(&self, row: usize, part: &mut RowParts) {
         part.text(self.texts.get(row));
-        part.text(self.citations.get(row));
+        if let Some(citations) = &self.citations {
+            part.text(citations.get(row));
+        }
         // Of one answer there are no samples, whether or not other cases have some.
         part.text(self.samples.as_ref().and_then(|samples| samples.get(row)).filter(|samples| *samples != "[]"));
     }

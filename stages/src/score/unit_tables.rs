@@ -153,7 +153,9 @@ impl<'a> UnitTables<'a> {
             None => None,
         };
         let answers = match &self.answers {
-            Some((digest, table)) => Some(AnswerRows::read(table, group).map_err(fault(digest))?),
+            Some((digest, table)) => {
+                Some(AnswerRows::read(table, group, !self.reads.without_citations).map_err(fault(digest))?)
+            }
             None => None,
         };
         let tables = GroupTables { gold, results, answers, rows: rows.len() };
