@@ -1,7 +1,12 @@
 //! One more evaluator over responses that are there: 10,000 cases with ten hits each.
 
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use ragstage_cache::table_file::{TableFile, TableSource};
+
 use crate::benchmark;
-use crate::figure::Figure;
+use crate::figure::{Figure, Target};
 use crate::space::Space;
 
 const EVALUATION: &str = "\
@@ -23,5 +28,48 @@ pub fn figures() -> Vec<Figure> {
         figures.push(Figure::new(format!("{name}: the score alone"), scores.iter().sum(), "ms"));
         figures.push(Figure::new(format!("{name}: with summary and report"), all.as_secs_f64() * 1e3, "ms"));
     }
+    figures.extend(million());
     figures
+}
+
+/// A million responses to short questions, three hits each.
+fn million() -> Vec<Figure> {
+    let evaluation = EVALUATION.replace("top_k: 10", "top_k: 3").replace("evidence_recall@5", "answer_contains");
+    let space = Space::new(&benchmark::corpus(400, 1_000_000), &evaluation);
+    space.ragstage("run --quiet");
+    let reading = reading(&space).as_secs_f64();
+    let name = "1,000,000 responses";
+    let mut figures = vec![Figure::new(format!("{name}: reading the columns of answers and gold"), reading, "s")];
+    for (evaluator, bound) in [("token_f1", Target::AtMost(2.0 * reading)), ("nDCG@10", Target::None)] {
+        let (elapsed, peak) = space.peak(&format!("score --quiet --evaluator {evaluator}"));
+        let name = format!("{name} under a new {evaluator}");
+        figures.push(Figure::new(format!("{name}, the whole command"), elapsed.as_secs_f64(), "s").target(bound));
+        figures.push(Figure::new(format!("{name}, memory"), peak, "MB").target(Target::AtMost(500.0)));
+    }
+    // Evaluators that nobody has asked for yet, for on what is kept no thread has work.
+    let score = |evaluator: &str, jobs: u32| {
+        let (_, scores) = space.actions(&format!("score --quiet --jobs {jobs} --evaluator {evaluator}"), "score");
+        scores.iter().sum::<f64>()
+    };
+    let faster = score("AP@3", 1) / score("AP@2", 2);
+    figures.push(Figure::new(format!("{name}: two threads for one"), faster, "x").target(Target::AtLeast(1.8)));
+    figures
+}
+
+/// Reads what an evaluator of answers reads, a row group at a time, on one thread.
+fn reading(space: &Space) -> Duration {
+    let tables = [
+        ("answers", ["case_id", "answer", "citations", "error", ""]),
+        ("gold", ["case_id", "answers", "evidence", "value", "metadata"]),
+    ];
+    let files = space.artifacts();
+    let start = Instant::now();
+    for (table, columns) in tables {
+        for file in files.iter().filter_map(|file| TableFile::open(TableSource::File(file.clone()), table, 1).ok()) {
+            for group in 0..file.groups().len() {
+                black_box(file.read(group, &columns).expect("a row group"));
+            }
+        }
+    }
+    start.elapsed()
 }

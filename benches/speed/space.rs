@@ -1,7 +1,7 @@
 //! A temporary folder in which the command runs, timed from outside.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -60,6 +60,40 @@ impl Space {
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "ragstage {arguments}: {}\n{stderr}", output.status);
         elapsed
+    }
+
+    /// The same, with the most memory that the process held, in megabytes, as the system counts it.
+    pub fn peak(&self, arguments: &str) -> (Duration, f64) {
+        let mut command = self.command(Path::new(env!("CARGO_BIN_EXE_ragstage")), arguments);
+        let start = Instant::now();
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the command starts");
+        let mut peak = 0.0f64;
+        let status = loop {
+            let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+            let high =
+                status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?.parse().ok());
+            peak = peak.max(high.unwrap_or(0.0f64) / 1024.0);
+            match child.try_wait().expect("the command ends") {
+                Some(status) => break status,
+                None => std::thread::sleep(Duration::from_millis(5)),
+            }
+        };
+        let elapsed = start.elapsed();
+        assert!(status.success(), "ragstage {arguments}: {status}");
+        (elapsed, peak)
+    }
+
+    /// The files of the store's artifacts.
+    pub fn artifacts(&self) -> Vec<PathBuf> {
+        let mut files = Vec::new();
+        let mut folders = vec![self.path(".ragstage/cas-v1")];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).expect("the store").flatten() {
+                let path = entry.path();
+                if path.is_dir() { folders.push(path) } else { files.push(path) }
+            }
+        }
+        files
     }
 
     /// The same, with the milliseconds that the actions of `step` took, each.

@@ -30,6 +30,8 @@ pub mod segment;
 mod slot;
 pub mod store;
 pub mod table;
+pub mod table_file;
+pub mod table_stream;
 pub mod usage;
 pub mod verify;
 

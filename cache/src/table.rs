@@ -13,21 +13,21 @@ use std::sync::Arc;
 
 use arrow::array::{
     Array, ArrayRef, BinaryArray, BooleanArray, Float64Array, Float64Builder, Int64Array, Int64Builder, ListArray,
-    ListBuilder, RecordBatch, StringArray, StringBuilder,
+    ListBuilder, RecordBatch, RecordBatchReader, StringArray, StringBuilder,
 };
 use arrow::datatypes::{DataType, Field, Schema};
 use arrow::error::ArrowError;
 use parquet::arrow::ArrowWriter;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
-use parquet::file::metadata::KeyValue;
+use parquet::file::metadata::{KeyValue, ParquetMetaData};
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
 
 /// Rows written at a time; part of what fixes the bytes.
-const BATCH_ROWS: usize = 1024;
+pub(crate) const BATCH_ROWS: usize = 1024;
 /// Rows per row group; part of what fixes the bytes.
-const ROW_GROUP_ROWS: usize = 8192;
+pub(crate) const ROW_GROUP_ROWS: usize = 8192;
 const CREATED_BY: &str = "ragstage table format 1";
 const SCHEMA_KEY: &str = "ragstage.schema";
 
@@ -38,6 +38,9 @@ pub enum TableError {
     /// The Parquet library refused.
     #[error("parquet: {0}")]
     Parquet(#[from] ParquetError),
+    /// The file could not be read.
+    #[error("file: {0}")]
+    File(#[from] std::io::Error),
     /// The Arrow library refused.
     #[error("arrow: {0}")]
     Arrow(#[from] ArrowError),
@@ -180,12 +183,8 @@ impl TableWriter {
         self.push(name, false, Arc::new(builder.finish()));
     }
 
-    /// The bytes of the Parquet file.
-    ///
-    /// # Errors
-    /// When the columns differ in length, or the libraries refuse.
-    pub fn finish(self) -> Result<Vec<u8>, TableError> {
-        let schema = Arc::new(Schema::new(self.fields));
+    /// The schema, how it is written, and the columns.
+    pub(crate) fn into_parts(self) -> Result<(Arc<Schema>, WriterProperties, Vec<ArrayRef>), TableError> {
         let properties = WriterProperties::builder()
             .set_writer_version(WriterVersion::PARQUET_2_0)
             .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
@@ -195,7 +194,16 @@ impl TableWriter {
             .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
             .set_key_value_metadata(Some(vec![KeyValue::new(SCHEMA_KEY.to_string(), self.schema)]))
             .build();
-        let batch = RecordBatch::try_new(schema.clone(), self.columns)?;
+        Ok((Arc::new(Schema::new(self.fields)), properties, self.columns))
+    }
+
+    /// The bytes of the Parquet file.
+    ///
+    /// # Errors
+    /// When the columns differ in length, or the libraries refuse.
+    pub fn finish(self) -> Result<Vec<u8>, TableError> {
+        let (schema, properties, columns) = self.into_parts()?;
+        let batch = RecordBatch::try_new(schema.clone(), columns)?;
         let mut writer = ArrowWriter::try_new(Vec::new(), schema, Some(properties))?;
         let mut start = 0;
         while start < batch.num_rows() {
@@ -260,19 +268,14 @@ impl TableReader {
 
     fn read(bytes: Vec<u8>, name: &str, version: u32) -> Result<Self, TableError> {
         let builder = ParquetRecordBatchReaderBuilder::try_new(bytes_of(bytes))?;
-        let expected = format!("{name}-v{version}");
-        let found = builder
-            .metadata()
-            .file_metadata()
-            .key_value_metadata()
-            .and_then(|pairs| pairs.iter().find(|pair| pair.key == SCHEMA_KEY))
-            .and_then(|pair| pair.value.clone())
-            .unwrap_or_else(|| "a file without one".to_string());
-        if found != expected {
-            return Err(TableError::Schema { expected, found });
-        }
-        let schema = builder.schema().clone();
-        let batches = builder.with_batch_size(ROW_GROUP_ROWS).build()?.collect::<Result<Vec<_>, _>>()?;
+        check_schema(builder.metadata(), name, version)?;
+        Self::of(builder.with_batch_size(ROW_GROUP_ROWS).build()?)
+    }
+
+    /// All that `reader` gives.
+    pub(crate) fn of(reader: ParquetRecordBatchReader) -> Result<Self, TableError> {
+        let schema = reader.schema();
+        let batches = reader.collect::<Result<Vec<_>, _>>()?;
         let rows = batches.iter().map(RecordBatch::num_rows).sum();
         Ok(TableReader { schema, batches, rows })
     }
@@ -311,6 +314,62 @@ impl TableReader {
             .enumerate()
             .map(|(row, value)| value.ok_or_else(|| TableError::Null { column: name.to_string(), row }))
             .collect()
+    }
+
+    /// A column as one array, or all of it that there is.
+    fn whole<A: Array + Clone + 'static>(&self, name: &str, expected: &'static str) -> Result<A, TableError> {
+        let mut arrays: Vec<A> = Vec::with_capacity(self.batches.len());
+        self.each::<A>(name, expected, |array| arrays.push(array.clone()))?;
+        if let [only] = arrays.as_slice() {
+            return Ok(only.clone());
+        }
+        let parts: Vec<&dyn Array> = arrays.iter().map(|array| array as &dyn Array).collect();
+        let empty;
+        let whole = match parts.as_slice() {
+            [] => {
+                let field = self.schema.field_with_name(name)?;
+                empty = arrow::array::new_empty_array(field.data_type());
+                empty
+            }
+            parts => arrow::compute::concat(parts)?,
+        };
+        let found = || TableError::Column { column: name.to_string(), expected, found: whole.data_type().to_string() };
+        whole.as_any().downcast_ref::<A>().cloned().ok_or_else(found)
+    }
+
+    /// A column of texts, which are not copied.
+    pub fn texts(&self, name: &str) -> Result<Texts, TableError> {
+        let texts = self.opt_texts(name)?;
+        match (0..texts.0.len()).find(|&row| texts.0.null_count() > 0 && texts.0.is_null(row)) {
+            Some(row) => Err(TableError::Null { column: name.to_string(), row }),
+            None => Ok(texts),
+        }
+    }
+
+    /// A column of optional texts, which are not copied.
+    pub fn opt_texts(&self, name: &str) -> Result<Texts, TableError> {
+        Ok(Texts(self.whole(name, "text")?))
+    }
+
+    /// A column of optional byte strings, which are not copied.
+    pub fn opt_binaries(&self, name: &str) -> Result<Binaries, TableError> {
+        Ok(Binaries(self.whole(name, "bytes")?))
+    }
+
+    /// A column of lists of texts, which are not copied.
+    pub fn text_lists(&self, name: &str) -> Result<TextLists, TableError> {
+        let lists: ListArray = self.whole(name, "lists of text")?;
+        let missing = |found: &DataType| TableError::Column {
+            column: name.to_string(),
+            expected: "lists of text",
+            found: found.to_string(),
+        };
+        let values = lists.values().as_any().downcast_ref::<StringArray>().cloned();
+        let values = values.ok_or_else(|| missing(lists.data_type()))?;
+        if lists.null_count() > 0 || values.null_count() > 0 {
+            return Err(TableError::Null { column: name.to_string(), row: 0 });
+        }
+        Ok(TextLists { lists, values })
     }
 
     /// A column of texts.
@@ -422,6 +481,62 @@ impl TableReader {
     pub fn float_list(&self, name: &str) -> Result<Vec<Vec<Option<f64>>>, TableError> {
         self.lists::<Float64Array, _>(name, "lists of numbers", |a, i| Some(a.is_valid(i).then(|| a.value(i))))
     }
+}
+
+/// Texts of a column, by row.
+#[derive(Debug, Clone)]
+pub struct Texts(StringArray);
+
+impl Texts {
+    /// The text of `row`; `None` where there is none.
+    pub fn get(&self, row: usize) -> Option<&str> {
+        (row < self.0.len() && self.0.is_valid(row)).then(|| self.0.value(row))
+    }
+
+    /// The texts of all rows.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Option<&str>> {
+        self.0.iter()
+    }
+}
+
+/// Byte strings of a column, by row.
+#[derive(Debug, Clone)]
+pub struct Binaries(BinaryArray);
+
+impl Binaries {
+    /// The bytes of `row`; `None` where there are none.
+    pub fn get(&self, row: usize) -> Option<&[u8]> {
+        (row < self.0.len() && self.0.is_valid(row)).then(|| self.0.value(row))
+    }
+}
+
+/// Lists of texts of a column, by row.
+#[derive(Debug, Clone)]
+pub struct TextLists {
+    lists: ListArray,
+    values: StringArray,
+}
+
+impl TextLists {
+    /// The texts of `row`; none where there is no such row.
+    pub fn get(&self, row: usize) -> impl ExactSizeIterator<Item = &str> {
+        let range = match self.lists.value_offsets().get(row..row + 2) {
+            Some(&[start, end]) => start as usize..end as usize,
+            _ => 0..0,
+        };
+        range.map(|position| self.values.value(position))
+    }
+}
+
+/// Refuses a file whose schema is not `name`, version `version`.
+pub(crate) fn check_schema(metadata: &ParquetMetaData, name: &str, version: u32) -> Result<(), TableError> {
+    let expected = format!("{name}-v{version}");
+    let pairs = metadata.file_metadata().key_value_metadata();
+    let found = pairs
+        .and_then(|pairs| pairs.iter().find(|pair| pair.key == SCHEMA_KEY))
+        .and_then(|pair| pair.value.clone())
+        .unwrap_or_else(|| "a file without one".to_string());
+    if found == expected { Ok(()) } else { Err(TableError::Schema { expected, found }) }
 }
 
 fn in_range<T: TryFrom<i64>>(column: &str, row: usize, found: i64) -> Result<T, TableError> {

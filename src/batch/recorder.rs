@@ -62,8 +62,13 @@ impl EventRecorder {
 impl EventSink for EventRecorder {
     fn event(&self, event: &Event) {
         let Ok(line) = serde_json::to_string(event) else { return };
-        let may_wait =
-            matches!(event, Event::RowDone { paid: false, .. } | Event::RowsPlanned { .. } | Event::ActionFresh { .. });
+        let may_wait = matches!(
+            event,
+            Event::RowDone { paid: false, .. }
+                | Event::RowsDone { .. }
+                | Event::RowsPlanned { .. }
+                | Event::ActionFresh { .. }
+        );
         for recording in self.records.lock().unwrap_or_else(PoisonError::into_inner).iter_mut() {
             recording.take(&line, may_wait);
         }

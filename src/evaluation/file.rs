@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use ragstage_stages::aggregate::StatisticsOptions;
+use ragstage_stages::aggregate::{CaseResults, StatisticsOptions};
 use ragstage_stages::error::Place;
 use ragstage_stages::prepare::BenchmarkSpec;
 use ragstage_stages::query::AnswerOptions;
@@ -25,6 +25,7 @@ use super::node::Value;
 use super::prompt::PromptFiles;
 use super::queries::{self, QUERY, QuerySpec, RecipeNames};
 use super::recipe::{self, BuiltRecipe, NAMED_RECIPE, RECIPE, Recipe, RecipeKind};
+use super::report::{self, REPORT};
 use super::rerankers::{self, RERANKER, Rerankers};
 use super::responses::{IMPORTED, ResponsesConfig};
 use super::shape::{Field, Need, Record, Shape, TEXT, Together};
@@ -103,6 +104,12 @@ pub(super) static EVALUATION: Record = Record {
             need: Need::Default("[]"),
         },
         Field {
+            name: "report",
+            doc: "What the report files hold.",
+            shape: Shape::Record(&REPORT),
+            need: Need::Optional,
+        },
+        Field {
             name: "limits",
             doc: "How much runs at once, and how long calls may take.",
             shape: Shape::Record(&LIMITS),
@@ -141,6 +148,8 @@ pub struct Evaluation {
     pub statistics: StatisticsOptions,
     /// Bounds that the means must keep.
     pub gates: Vec<GateSpec>,
+    /// Which case results reports list.
+    pub case_results: CaseResults,
     /// How much runs at once.
     pub limits: Limits,
     /// The models behind endpoints that the file names.
@@ -329,6 +338,7 @@ fn convert(
         answer_given: view.get("answer").is_given(),
         statistics: statistics::convert(&view.get("statistics")),
         gates,
+        case_results: report::convert(&view.get("report")),
         limits: limits::convert(&view.get("limits")),
         served: served(&models, &rerankers, &recipes),
         output,

@@ -30,6 +30,7 @@ mod parse;
 mod prompt;
 mod queries;
 mod recipe;
+mod report;
 mod rerankers;
 mod responses;
 mod scalar;

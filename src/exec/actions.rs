@@ -178,7 +178,7 @@ impl ActionSource {
                 statistics: statistics.clone(),
                 salt,
             }),
-            Spec::Report { evaluation, plan, responses, recipes, queries, evaluators, gates } => {
+            Spec::Report { evaluation, plan, responses, recipes, queries, evaluators, gates, case_results } => {
                 let prepare = input(0);
                 let aggregate = node.inputs.last().copied().unwrap_or(prepare);
                 Box::new(BuildReport {
@@ -198,6 +198,7 @@ impl ActionSource {
                     queries_info: (**queries).clone(),
                     evaluators: (**evaluators).clone(),
                     gates: (**gates).clone(),
+                    case_results: *case_results,
                     started_at: self.started_at.clone(),
                     finished_at: crate::clock::now(),
                     salt,

@@ -1,26 +1,32 @@
 //! What a running action is lent: blobs, source files, and rows that are computed, journaled and kept.
 
 use std::any::TypeId;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ragstage_cache::key::key_of;
 use ragstage_cache::rows::RowSlot;
+use ragstage_cache::table_file::TableSource;
 use ragstage_cache::{Digest, Manifest, StoreError};
 use ragstage_stages::contract::{
-    Call, Check, ComputeGroup, ComputeRow, ComputeTogether, Context, Cost, Decoded, MakeValue, Pool, Row, RowBatch,
-    RowItem, RowOutcome, Spend,
+    Call, Check, ComputeGroup, ComputeRow, ComputeTogether, Context, Cost, Decoded, MakeValue, OnePart, OwnRow, Pool,
+    Row, RowBatch, RowItem, RowOutcome, Spend,
 };
 use ragstage_stages::error::{InputError, Place, RowError, RowErrorKind, StageError, StageErrorKind};
 use ragstage_stages::step::{Stage, Step};
+
+use rayon::prelude::*;
 
 use super::calls::Calls;
 use super::event::Event;
 use super::permits::Permit;
 use super::pool::{Expected, Notice};
 use super::shared::Shared;
+
+/// So many rows that an action keeps itself are told one by one when they are computed at once.
+const NAMED_ROWS: usize = 64;
 
 /// The context of one action.
 pub struct ActionContext<'a> {
@@ -34,6 +40,8 @@ pub struct ActionContext<'a> {
     pub ask: bool,
     /// Files that must not be written to while it calls.
     pub watched: &'a [PathBuf],
+    /// The outputs of the action's last run, by name.
+    pub previous: Option<&'a BTreeMap<String, Digest>>,
     slots: Mutex<Vec<Digest>>,
     failed: AtomicU64,
     /// The right to compute; returned while calls of somebody else are waited for.
@@ -68,6 +76,7 @@ impl<'a> ActionContext<'a> {
             label,
             ask: true,
             watched: &[],
+            previous: None,
             slots: Mutex::default(),
             failed: AtomicU64::new(0),
             permit: Mutex::default(),
@@ -236,6 +245,48 @@ impl Context for ActionContext<'_> {
 
     fn blob_file(&self, digest: &Digest) -> Result<PathBuf, StageError> {
         self.shared.store.cas().file(digest).map_err(|error| self.error(StageErrorKind::Store(error)))
+    }
+
+    fn table(&self, digest: &Digest) -> Result<TableSource, StageError> {
+        self.blob_file(digest).map(TableSource::File)
+    }
+
+    fn previous(&self, name: &str) -> Option<TableSource> {
+        // Lost or damaged, it is of no use, and nobody asks for it again.
+        self.shared.store.cas().file(self.previous?.get(name)?).ok().map(TableSource::File)
+    }
+
+    fn spread(&self, parts: usize, one: &OnePart<'_>) -> Result<(), StageError> {
+        let one = |part| match self.shared.interrupt.asked() {
+            true => Err(self.error(StageErrorKind::Cancelled)),
+            false => one(part),
+        };
+        match parts {
+            0 | 1 => (0..parts).try_for_each(one),
+            _ => self.shared.threads.install(|| (0..parts).into_par_iter().try_for_each(one)),
+        }
+    }
+
+    fn own_rows(&self, _: &Digest, rows: &[OwnRow<'_>]) -> bool {
+        self.shared.events.event(&Event::RowsPlanned {
+            step: self.step,
+            label: self.label.to_string(),
+            total: rows.len(),
+            cached: rows.iter().filter(|row| row.reused).count(),
+            nested: false,
+        });
+        true
+    }
+
+    fn own_rows_done(&self, computed: &[&str], failed: &[(&str, &RowError)]) {
+        if computed.len() <= NAMED_ROWS {
+            computed.iter().for_each(|label| self.row_done(label, 1, false));
+        } else {
+            self.shared.rows_computed.fetch_add(computed.len(), Ordering::Relaxed);
+            let (step, label, rows) = (self.step, self.label.to_string(), computed.len());
+            self.shared.events.event(&Event::RowsDone { step, label, rows });
+        }
+        failed.iter().for_each(|(label, error)| self.row_failed(label, error));
     }
 
     fn source(&self, digest: &Digest) -> Result<Option<Vec<u8>>, StageError> {

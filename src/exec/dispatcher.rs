@@ -1,6 +1,6 @@
 //! The dispatcher: owns the graph and all state, hands ready actions to workers, and waits for their outcomes.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -351,7 +351,12 @@ impl<'a> Dispatcher<'a> {
             Spec::System { watched, .. } | Spec::Ingest { watched, .. } => watched.clone(),
             _ => Arc::default(),
         };
-        Some(Assignment { id, step: node.step, label: node.label, key, action, keep, ask, calls, computes, watched })
+        let previous = match &node.spec {
+            Spec::Score { .. } => self.previous.action(&node.label).map(|old| old.outputs.clone()).unwrap_or_default(),
+            _ => BTreeMap::new(),
+        };
+        let (step, label) = (node.step, node.label);
+        Some(Assignment { id, step, label, key, action, keep, ask, calls, computes, watched, previous })
     }
 
     /// A node would have to run where it may not.

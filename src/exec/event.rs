@@ -70,7 +70,7 @@ pub enum Event {
         label: String,
         /// Rows in all.
         total: usize,
-        /// Rows found in the row cache.
+        /// Rows found in the row cache, or in what the action gave the last time.
         cached: usize,
         /// Whether they are for the sake of other rows of the same action: what a case asks of models.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -92,6 +92,15 @@ pub enum Event {
         /// Whether it was for the sake of another row of the same action.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         nested: bool,
+    },
+    /// Many rows were computed on the CPU at once; such rows are not told one by one.
+    RowsDone {
+        /// Step.
+        step: Step,
+        /// Label of the action.
+        label: String,
+        /// How many.
+        rows: usize,
     },
     /// An attempt failed and another one follows.
     RowRetried {

@@ -1,5 +1,6 @@
 //! Runs one action. Knows nothing of the graph: it takes an assignment and gives an outcome.
 
+use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -38,6 +39,8 @@ pub struct Assignment {
     pub computes: bool,
     /// Files that must not be written to while it calls.
     pub watched: Arc<Vec<PathBuf>>,
+    /// The outputs of its last run by name, where it takes rows out of them.
+    pub previous: BTreeMap<String, Digest>,
 }
 
 /// What a worker gives back.
@@ -129,6 +132,7 @@ fn run(shared: &Shared, assignment: &Assignment, slots: &mut Vec<Digest>) -> Res
     let mut context = ActionContext::new(shared, assignment.step, &assignment.label);
     context.ask = assignment.ask;
     context.watched = &assignment.watched;
+    context.previous = Some(&assignment.previous);
     context.hold(permit);
     let produced = std::panic::catch_unwind(AssertUnwindSafe(|| assignment.action.run(&context)));
     slots.extend(context.slots());

@@ -179,6 +179,7 @@ impl GraphBuilder<'_> {
                 queries: Arc::new(evaluation.queries.iter().map(query_info).collect()),
                 evaluators: Arc::new(evaluators.iter().map(|evaluator| evaluator_info(&**evaluator)).collect()),
                 gates: Arc::new(evaluation.gates.iter().map(GateSpec::from).collect()),
+                case_results: evaluation.case_results,
             },
             salt: salt(Step::Report),
         }));

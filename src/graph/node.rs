@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use ragstage_cache::key::key_of;
 use ragstage_cache::{Digest, KeyHasher, KeyVisitor, Walk};
-use ragstage_stages::aggregate::{EvaluatorInfo, GateSpec, PlannedQuery, QueryInfo, RecipeInfo, StatisticsOptions};
+use ragstage_stages::aggregate::{
+    CaseResults, EvaluatorInfo, GateSpec, PlannedQuery, QueryInfo, RecipeInfo, StatisticsOptions,
+};
 use ragstage_stages::artifact::Unit;
 use ragstage_stages::build::chunk::ChunkOptions;
 use ragstage_stages::build::full_text::{AnalyzerOptions, Bm25Options};
@@ -218,6 +220,8 @@ pub enum Spec {
         evaluators: Arc<Vec<EvaluatorInfo>>,
         /// The bounds that the means must keep.
         gates: Arc<Vec<GateSpec>>,
+        /// Which case results it lists.
+        case_results: CaseResults,
     },
 }
 

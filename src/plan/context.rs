@@ -8,8 +8,9 @@ use std::sync::{Mutex, PoisonError};
 
 use ragstage_cache::Digest;
 use ragstage_cache::key::key_of;
+use ragstage_cache::table_file::TableSource;
 use ragstage_stages::contract::{
-    ComputeGroup, ComputeRow, ComputeTogether, Context, Decoded, MakeValue, Pool, RowBatch, RowOutcome, Spend,
+    ComputeGroup, ComputeRow, ComputeTogether, Context, Decoded, MakeValue, OwnRow, Pool, RowBatch, RowOutcome, Spend,
 };
 use ragstage_stages::error::{StageError, StageErrorKind};
 use ragstage_stages::step::Step;
@@ -18,7 +19,7 @@ use super::calls::CallsToCome;
 use super::overlay::Overlay;
 use super::planner::Planner;
 use super::rows::{RowFact, RowPlace, RowsToCome};
-use crate::exec::Shared;
+use crate::exec::{RecordedAction, Shared};
 
 /// Lends an action blobs, and stops it when it asks for rows.
 pub(super) struct PlanContext<'a> {
@@ -28,6 +29,7 @@ pub(super) struct PlanContext<'a> {
     watch: Option<&'a str>,
     /// Whether the rows of an action may ask models: then what they ask first is counted too.
     asks: bool,
+    previous: Option<&'a RecordedAction>,
     nested: AtomicBool,
     pub(super) rows: Mutex<Option<RowsToCome>>,
     pub(super) calls: Mutex<Vec<CallsToCome>>,
@@ -35,14 +37,21 @@ pub(super) struct PlanContext<'a> {
 }
 
 impl<'a> PlanContext<'a> {
-    /// For an action of `step` that may call `pools`; `watch` is the item that is asked about.
-    pub(super) fn new(planner: &'a Planner<'_>, step: Step, pools: &BTreeSet<Pool>, watch: Option<&'a str>) -> Self {
+    /// For an action of `step` that may call `pools` and ran before as `previous`; `watch` is the item that is asked about.
+    pub(super) fn new(
+        planner: &'a Planner<'_>,
+        step: Step,
+        pools: &BTreeSet<Pool>,
+        previous: Option<&'a RecordedAction>,
+        watch: Option<&'a str>,
+    ) -> Self {
         PlanContext {
             shared: &planner.shared,
             overlay: &planner.overlay,
             step,
             watch,
             asks: watch.is_none() && !pools.is_empty(),
+            previous,
             nested: AtomicBool::new(false),
             rows: Mutex::new(None),
             calls: Mutex::default(),
@@ -70,6 +79,24 @@ impl Context for PlanContext<'_> {
             true => Ok(path),
             false => Err(self.stopped()),
         }
+    }
+
+    fn previous(&self, name: &str) -> Option<TableSource> {
+        let path = self.shared.store.cas().path(self.previous?.outputs.get(name)?);
+        path.is_file().then_some(TableSource::File(path))
+    }
+
+    fn own_rows(&self, slot: &Digest, rows: &[OwnRow<'_>]) -> bool {
+        let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+        for row in rows.iter().filter(|row| self.watch == Some(row.label)) {
+            let place = RowPlace { slot: *slot, key: row.key, cached: row.reused };
+            watched.push(RowFact { item: row.label.to_string(), place: Some(place) });
+        }
+        let mut counts = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
+        let counts = counts.get_or_insert(RowsToCome { total: 0, missing: 0, calls: false });
+        counts.total += rows.len() as u64;
+        counts.missing += rows.iter().filter(|row| !row.reused).count() as u64;
+        false
     }
 
     fn source(&self, digest: &Digest) -> Result<Option<Vec<u8>>, StageError> {
@@ -188,7 +215,7 @@ mod tests {
         let pools = BTreeSet::from([Pool::Embeddings]);
         let planner = batch.planner();
 
-        let context = PlanContext::new(&planner, Step::Embed, &pools, None);
+        let context = PlanContext::new(&planner, Step::Embed, &pools, None, None);
         let texts = || RowBatch { slot: &Slot("texts"), pool: Pool::Embeddings, items: &items, cost: &Rising };
         assert!(context.rows_in_groups(texts(), 3, &|_, _| unreachable!("nothing is computed")).is_err());
         // `a`, `c`, `d` and `e`, the items 0, 3, 4 and 5, in groups of three.
@@ -203,7 +230,7 @@ mod tests {
         assert_eq!(rows, Some(RowsToCome { total: 6, missing: 4, calls: true }));
 
         // Cases that ask for texts: how often they ask is known only when they have asked once.
-        let context = PlanContext::new(&planner, Step::Retrieve, &pools, None);
+        let context = PlanContext::new(&planner, Step::Retrieve, &pools, None, None);
         let cases = RowBatch { slot: &Slot("cases"), pool: Pool::Cpu, items: &items[..2], cost: &Rising };
         let planned = context.rows_together(cases, &|missing| {
             assert_eq!(missing, [0, 1]);

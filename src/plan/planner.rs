@@ -138,7 +138,8 @@ impl Planner<'_> {
 
     /// Runs a stale action as far as nothing is computed for it: that shows its rows and its calls.
     fn count(&self, node: &Node, action: &dyn Action, entry: &mut Entry) -> Result<(), RunError> {
-        let context = PlanContext::new(self, node.step, &node.spec.pools(), None);
+        let previous = self.previous.action(&node.label);
+        let context = PlanContext::new(self, node.step, &node.spec.pools(), previous, None);
         match action.run(&context) {
             Ok(produced) if node.step.stage() == Stage::Prepare => entry.outputs = self.keep(produced),
             Ok(_) => {}
@@ -206,7 +207,9 @@ impl Planner<'_> {
                 .collect());
         }
         let action = self.source.action(plan.graph.node(id), &Outputs(&plan.entries))?;
-        let context = PlanContext::new(self, plan.entry(id).step, &BTreeSet::new(), Some(item));
+        let entry = plan.entry(id);
+        let previous = self.previous.action(&entry.label);
+        let context = PlanContext::new(self, entry.step, &BTreeSet::new(), previous, Some(item));
         // It is stopped at its rows, which is all that is wanted of it.
         let _ = action.run(&context);
         Ok(context.watched.into_inner().unwrap_or_else(PoisonError::into_inner))

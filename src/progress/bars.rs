@@ -57,6 +57,7 @@ impl EventSink for Bars {
             | Event::ActionFinished { step, .. }
             | Event::RowsPlanned { step, .. }
             | Event::RowDone { step, .. }
+            | Event::RowsDone { step, .. }
             | Event::RowFailed { step, .. } => *step,
             Event::RunFinished { .. } => {
                 for (step, bar) in &state.bars {

@@ -44,7 +44,7 @@ impl EventSink for Lines {
             tell!("{line}");
         }
         match event {
-            Event::RowDone { step, .. } if state.last.elapsed() >= PAUSE => {
+            Event::RowDone { step, .. } | Event::RowsDone { step, .. } if state.last.elapsed() >= PAUSE => {
                 state.last = Instant::now();
                 if let Some(count) = state.tally.steps.get(step) {
                     match count.parts {

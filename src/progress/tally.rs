@@ -73,6 +73,7 @@ impl Tally {
                 c.rows_cached += cached;
             }),
             Event::RowDone { step, .. } => count(step, &|c| c.rows_done += 1),
+            Event::RowsDone { step, rows, .. } => count(step, &|c| c.rows_done += rows),
             Event::RowFailed { step, .. } => count(step, &|c| c.rows_failed += 1),
             _ => {}
         }

@@ -5,10 +5,13 @@
 //! tried and where bytes are stored is the context's business.
 
 use std::any::{Any, TypeId};
+use std::marker::PhantomData;
+use std::ops::Deref;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use ragstage_cache::table_file::{TableFile, TableSource};
 use ragstage_cache::{Digest, KeyVisitor, Walk};
 use serde::{Deserialize, Serialize};
 
@@ -247,11 +250,25 @@ pub type ComputeGroup<'a> = dyn Fn(&[usize], &Call) -> Result<Vec<Result<Row, Ro
 /// Computes all the missing items of a batch at once: a row or an error for each, in the order of `indexes`.
 pub type ComputeTogether<'a> = dyn Fn(&[usize]) -> Result<Vec<Result<Row, RowError>>, StageError> + 'a;
 
+/// Does one of several parts of the work, by its number.
+pub type OnePart<'a> = dyn Fn(usize) -> Result<(), StageError> + Sync + 'a;
+
 /// A value made of an artifact, of any type.
 pub type Decoded = Arc<dyn Any + Send + Sync>;
 
 /// Makes a value of an artifact, and says how many bytes of it are read for that.
 pub type MakeValue<'a> = dyn Fn() -> Result<(Decoded, usize), StageError> + 'a;
+
+/// A row that an action keeps in its own outputs, from where the next run of the action takes it.
+#[derive(Debug, Clone, Copy)]
+pub struct OwnRow<'a> {
+    /// Digest of all that the row depends on.
+    pub key: Digest,
+    /// What people call it: a case id.
+    pub label: &'a str,
+    /// Whether an earlier run's outputs have it.
+    pub reused: bool,
+}
 
 /// What the executor lends a running action.
 pub trait Context: Sync {
@@ -273,6 +290,41 @@ pub trait Context: Sync {
     /// # Errors
     /// As [`Context::blob`].
     fn blob_file(&self, digest: &Digest) -> Result<PathBuf, StageError>;
+
+    /// A blob that is a table, verified, to be read by parts.
+    ///
+    /// # Errors
+    /// As [`Context::blob`].
+    fn table(&self, digest: &Digest) -> Result<TableSource, StageError> {
+        self.blob(digest).map(TableSource::from)
+    }
+
+    /// The output `name`, a table, of the last run of the same action, whatever its inputs were then; `None` where there is
+    /// none or it is lost. It says itself what of it still holds.
+    fn previous(&self, name: &str) -> Option<TableSource> {
+        let _ = name;
+        None
+    }
+
+    /// Runs `one` for each of `parts`, on all cores where there are several.
+    ///
+    /// # Errors
+    /// Those of `one`, and when the run is interrupted.
+    fn spread(&self, parts: usize, one: &OnePart<'_>) -> Result<(), StageError> {
+        (0..parts).try_for_each(one)
+    }
+
+    /// Tells of rows that the action keeps itself. Gives whether those that are not reused are to be computed; if they are
+    /// not, nobody wants the action's outputs.
+    fn own_rows(&self, slot: &Digest, rows: &[OwnRow<'_>]) -> bool {
+        let _ = (slot, rows);
+        true
+    }
+
+    /// Tells which rows that the action keeps itself were computed, and which could not be.
+    fn own_rows_done(&self, computed: &[&str], failed: &[(&str, &RowError)]) {
+        let _ = (computed, failed);
+    }
 
     /// The bytes of a file of the benchmark, by digest; `None` when no source file has that digest (any more).
     ///
@@ -371,5 +423,44 @@ fn value<T: Send + Sync + 'static>(
     any.downcast::<T>().map_err(|_| StageError {
         step,
         kind: StageErrorKind::Artifact { digest: *digest, why: "is kept as another type".to_string() },
+    })
+}
+
+/// An artifact that is a table, and may be read by parts.
+pub trait TableArtifact: Send + Sync + 'static {
+    /// Opens the table.
+    ///
+    /// # Errors
+    /// When `source` is something else.
+    fn open(source: TableSource) -> Result<TableFile, DecodeError>;
+}
+
+/// An open table of `T`.
+pub struct Opened<T> {
+    file: TableFile,
+    of: PhantomData<fn() -> T>,
+}
+
+impl<T> Deref for Opened<T> {
+    type Target = TableFile;
+
+    fn deref(&self) -> &TableFile {
+        &self.file
+    }
+}
+
+/// The table `digest`, verified and opened once per process.
+///
+/// # Errors
+/// As [`Context::blob`], and when it is no table of `T`.
+pub fn opened<T: TableArtifact>(
+    context: &dyn Context,
+    step: Step,
+    digest: &Digest,
+) -> Result<Arc<Opened<T>>, StageError> {
+    derived(context, step, digest, &|| {
+        let kind = |error: DecodeError| StageErrorKind::Artifact { digest: *digest, why: error.to_string() };
+        let file = T::open(context.table(digest)?).map_err(|error| StageError { step, kind: kind(error) })?;
+        Ok(Opened { file, of: PhantomData })
     })
 }

@@ -9,7 +9,8 @@ use ragstage_cache::Digest;
 use ragstage_cache::key::key_of;
 use ragstage_cache::table::TableReader;
 use ragstage_stages::aggregate::{
-    GateSpec, Latency, MeasureSummary, NoHeadline, Resampled, StatisticsOptions, Summary, UsagePart, UsageTable, check,
+    BuildReport, CaseResults, GateSpec, Latency, MeasureSummary, NoHeadline, Resampled, StatisticsOptions, Summary,
+    UsagePart, UsageTable, check,
 };
 use ragstage_stages::artifact::{Json, Observation, Observations, Score, ScoreValue};
 use ragstage_stages::contract::{Action, Artifact};
@@ -529,4 +530,46 @@ fn summaries_round_trip_and_give_headlines() {
     let gate = GateSpec { measure: "answer_contains".to_string(), at_least: Some(0.8), ..GateSpec::default() };
     let outcome = check(&summary, &[gate]).remove(0);
     assert_eq!((outcome.passed, outcome.why.as_deref()), (false, Some("0.7500 < 0.8")));
+}
+
+#[test]
+fn a_large_report_lists_what_failed_and_what_is_worst() {
+    let mut evaluation = five();
+    evaluation.plan("base", "text", &["AP", "token_f1"]);
+    evaluation.respond("base", "text", 0, "passage", &[4]);
+    let scores = |values: [f64; 4]| values.into_iter().map(number).chain([failed()]).collect::<Vec<_>>();
+    evaluation.score("base", "text", "AP", 0, scores([1.0, 1.0, 1.0, 0.25]));
+    evaluation.score("base", "text", "token_f1", 0, scores([1.0, 0.5, 1.0, 1.0]));
+    let mut report = evaluation.build_report();
+    let whole = key_of(&report);
+    let read = |report: &BuildReport| -> Value {
+        serde_json::from_slice(&evaluation.memory.run(report).output("report.json").bytes).expect("JSON")
+    };
+    let ids = |json: &Value| -> Vec<String> {
+        let results = json["case_results"].as_array().expect("case results").iter();
+        results.map(|result| result["case_id"].as_str().unwrap_or_default().to_string()).collect()
+    };
+    let all = read(&report);
+    assert_eq!(ids(&all), ["q1", "q2", "q3", "q4", "q5"]);
+    assert_eq!(all["ragstage"].get("case_results_truncated"), None);
+    report.case_results = CaseResults::UpTo(5);
+    assert_eq!(ids(&read(&report)).len(), 5);
+    report.case_results = CaseResults::UpTo(4);
+    assert_ne!(key_of(&report), whole);
+    let part = read(&report);
+    assert_eq!(ids(&part), ["q2", "q4", "q5"]);
+    let truncated = &part["ragstage"]["case_results_truncated"];
+    assert_eq!((&truncated["listed"], &truncated["of"]), (&json!(3), &json!(5)));
+    assert_eq!(truncated["all_scores"], "scores.parquet");
+    // What is listed is what the whole report has of it.
+    let of = |json: &Value, id: &str| {
+        let results = json["case_results"].as_array().expect("case results");
+        results.iter().find(|result| result["case_id"] == id).cloned()
+    };
+    for id in ["q2", "q4", "q5"] {
+        assert_eq!(of(&part, id), of(&all, id));
+    }
+    assert_eq!(part["score_summary"], all["score_summary"]);
+    report.case_results = CaseResults::All;
+    assert_eq!(ids(&read(&report)).len(), 5);
 }

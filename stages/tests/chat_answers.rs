@@ -341,6 +341,7 @@ fn samples_are_asked_one_by_one_and_scored_together() {
     // One sample is scored as it always was; a row's key holds all samples.
     let scores: Scores = scene.memory.run(&score(one.digest("answers"))).read("scores");
     assert_eq!(scores.rows[0].value, Some(ScoreValue::Bool(true)));
+    scene.memory.run(&score(ran.digest("answers")));
     scene.memory.computed();
     let mut other = answers.clone();
     other.rows[1].samples[3] = AnswerSample { text: "It is 40.".to_string(), citations: Vec::new() };

@@ -234,3 +234,106 @@ fn what_is_no_number_is_a_failure_and_never_cached() {
         assert_eq!(error.message, "the score is NaN, which is no number");
     }
 }
+
+/// The cases `order`, answered in turn right and wrong, as one unit over all.
+fn many(memory: &MemoryContext, order: impl Iterator<Item = usize>) -> ScoreResponses {
+    let order: Vec<usize> = order.collect();
+    let case = |i: &usize| format!("q{i}");
+    let gold = |i: &usize| Gold { case_id: case(i), answers: vec![format!("answer {i}")], ..Gold::default() };
+    let answer = |i: &usize| Answer {
+        case_id: case(i),
+        text: Some(if i % 2 == 0 { format!("the answer {i}") } else { "none".to_string() }),
+        error: (i % 1000 == 7).then(|| RowError::new(RowErrorKind::Timeout, "no reply")),
+        ..Answer::default()
+    };
+    let query = |i: &usize| Query { case_id: case(i), text: "who?".to_string(), category: None };
+    let golds = Golds { rows: order.iter().map(gold).collect() };
+    let queries = Queries { rows: order.iter().map(query).collect() };
+    ScoreResponses {
+        evaluator: Arc::from(evaluator(&EvaluatorSpec::parse("token_f1").expect("a spec")).expect("an evaluator")),
+        results: Digest::of(b"not read"),
+        answers: Some(memory.put(&Answers { rows: order.iter().map(answer).collect() })),
+        queries: memory.put(&queries),
+        gold: memory.put(&golds),
+        unit: Unit::over(UnitRows::default(), &Documents::default(), &queries, &golds).expect("a unit"),
+        salt: 0,
+    }
+}
+
+#[test]
+fn rows_are_taken_from_the_last_run_wherever_they_stood() {
+    const CASES: usize = 9000;
+    let memory = MemoryContext::default();
+    memory.run(&many(&memory, 0..CASES));
+    assert_eq!(memory.computed().len(), CASES - 9, "cases without a response are not scored");
+    // A case more at the front moves all others, some of them into the next row group.
+    let moved = || [CASES].into_iter().chain(0..CASES);
+    let ran = memory.run(&many(&memory, moved()));
+    assert_eq!(memory.computed(), [format!("q{CASES}")]);
+    let fresh = MemoryContext::default();
+    let cold = fresh.run(&many(&fresh, moved()));
+    for output in ["scores", "score_keys"] {
+        assert!(ran.output(output).bytes == cold.output(output).bytes, "{output}");
+    }
+    // A forced run takes nothing, nor does another evaluator.
+    let forced = ScoreResponses { salt: 1, ..many(&memory, moved()) };
+    memory.run(&forced);
+    assert_eq!(memory.computed().len(), CASES + 1 - 9);
+    let spec = EvaluatorSpec::parse("answer_contains").expect("a spec");
+    let other = Arc::from(evaluator(&spec).expect("an evaluator"));
+    memory.run(&ScoreResponses { evaluator: other, ..many(&memory, moved()) });
+    assert_eq!(memory.computed().len(), CASES + 1 - 9);
+}
+
+#[test]
+fn passages_are_nothing_to_a_measure_of_documents() {
+    let memory = MemoryContext::default();
+    let mut bench = Bench::new();
+    for text in ["RR", "evidence_recall"] {
+        bench.run(&memory, text);
+        memory.computed();
+        for row in &mut bench.results.rows {
+            row.results.iter_mut().for_each(|hit| hit.text = format!("{} more", hit.text).into());
+        }
+        bench.run(&memory, text);
+        assert_eq!(memory.computed().is_empty(), text == "RR", "{text}");
+    }
+}
+
+/// An evaluator that breaks down.
+struct Broken;
+
+impl Evaluator for Broken {
+    fn name(&self) -> String {
+        "broken".to_string()
+    }
+
+    fn describe(&self) -> Description {
+        Odd.describe()
+    }
+
+    fn reads(&self) -> Reads {
+        Reads { results: true, without_texts: true, question: true, ..Reads::default() }
+    }
+
+    fn walk(&self, v: &mut dyn KeyVisitor) {
+        v.text("name", "broken");
+    }
+
+    fn evaluate(&self, case: &CaseView, response: &ResponseView) -> Result<Score, RowError> {
+        assert_eq!((case.query, response.answer), ("who?", None));
+        assert!(response.results.iter().all(|hit| hit.text.is_empty() && !hit.source.is_empty()));
+        assert_ne!(case.case_id, "q2", "it breaks down on this");
+        Ok(Score::scored(ScoreValue::Bool(true), None, Json::new()))
+    }
+}
+
+#[test]
+fn an_evaluator_that_breaks_down_fails_that_case() {
+    let memory = MemoryContext::default();
+    let ran = memory.run(&ScoreResponses { evaluator: Arc::new(Broken), ..Bench::new().action(&memory, "RR") });
+    let scores: Scores = ran.read("scores");
+    assert_eq!(values(&scores.rows), [("q3", Some(1.0)), ("q2", None), ("q1", Some(1.0))]);
+    let error = scores.rows[1].error.as_ref().expect("the row failed");
+    assert_eq!(error.message, "q2: the code that reads it broke down on it");
+}

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use ragstage_cache::Digest;
 use ragstage_cache::key::key_of;
 use ragstage_stages::aggregate::{
-    Aggregate, BuildReport, EvaluatorInfo, GateSpec, PlannedQuery, QueryInfo, RecipeInfo, ResponseTable, ScoreTable,
-    StatisticsOptions,
+    Aggregate, BuildReport, CaseResults, EvaluatorInfo, GateSpec, PlannedQuery, QueryInfo, RecipeInfo, ResponseTable,
+    ScoreTable, StatisticsOptions,
 };
 use ragstage_stages::artifact::{Observation, Observations, Results, Unit};
 use ragstage_stages::build::chunk::{ChunkDocuments, ChunkOptions, Splitter, Tokenizer};
@@ -299,6 +299,7 @@ fn report(memory: &MemoryContext, records: &mut Records, benchmark: &Prepared, t
         }],
         evaluators: EVALUATORS.map(evaluator_info).to_vec(),
         gates: vec![GateSpec { measure: "nDCG@5".to_string(), at_least: Some(0.5), ..GateSpec::default() }],
+        case_results: CaseResults::default(),
         started_at: "2026-11-30T16:20:33Z".to_string(),
         finished_at: "2026-11-30T16:20:34Z".to_string(),
         salt: 0,

@@ -78,12 +78,13 @@ fn a_run_without_some_of_the_store_gives_what_a_cold_one_gives() {
     small::write(&space);
     space.run("").expect(0);
     let before = space.values(".ragstage", "small");
-    // Rows stay, actions and artifacts go.
+    // Rows stay, actions and artifacts go; with those go the scores of single cases, which are nowhere else.
     for lost in ["actions-v1", "cas-v1"] {
         std::fs::remove_dir_all(space.path(".ragstage").join(lost)).expect("remove");
     }
     let again = space.run("").expect(0);
-    assert_eq!(again.rows(), Vec::<String>::new(), "every row was kept");
+    let asked: Vec<String> = again.rows().into_iter().filter(|row| !row.starts_with("score ")).collect();
+    assert_eq!(asked, Vec::<String>::new(), "every other row was kept");
     assert_eq!(again.executed().get("retrieve"), Some(&1));
     assert_eq!(space.values(".ragstage", "small"), before);
 }

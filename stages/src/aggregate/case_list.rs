@@ -5,11 +5,14 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use ragstage_cache::Digest;
+use ragstage_cache::table::Texts;
+use ragstage_cache::table_file::TableFile;
+use ragstage_cache::table_stream::TableStream;
 
 use super::action::ResponseTable;
 use super::planned_query::PlannedQuery;
-use crate::artifact::{Queries, Query, Units};
-use crate::contract::{Context, decoded};
+use crate::artifact::{Queries, Units};
+use crate::contract::{Context, decoded, derived, opened};
 use crate::error::{StageError, StageErrorKind};
 use crate::step::Step;
 
@@ -22,12 +25,51 @@ pub(super) struct CaseEntry {
     pub(super) row: usize,
 }
 
+/// What a case is called; not what is asked in it, of which most is never read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct CaseName<'a> {
+    /// Its id.
+    pub(super) case_id: &'a str,
+    /// Its category.
+    pub(super) category: Option<&'a str>,
+}
+
+/// The names of all cases of a benchmark, by row group.
+struct CaseNames {
+    groups: Vec<(Texts, Texts)>,
+    rows: usize,
+}
+
+impl CaseNames {
+    fn read(context: &dyn Context, step: Step, digest: &Digest) -> Result<Arc<Self>, StageError> {
+        derived(context, step, digest, &|| {
+            let fault = |why: String| StageError { step, kind: StageErrorKind::Artifact { digest: *digest, why } };
+            let table = opened::<Queries>(context, step, digest)?;
+            if table.groups().any(|rows| rows.start % TableStream::GROUP_ROWS != 0) {
+                return Err(fault("its row groups are of another size".to_string()));
+            }
+            let groups = (0..table.groups().len()).map(|group| Queries::names(&table, group));
+            let groups = groups.collect::<Result<_, _>>().map_err(|error| fault(error.to_string()))?;
+            Ok(CaseNames { groups, rows: table.rows() })
+        })
+    }
+
+    fn get(&self, row: usize) -> CaseName<'_> {
+        let group = self.groups.get(row / TableStream::GROUP_ROWS);
+        let row = row % TableStream::GROUP_ROWS;
+        CaseName {
+            case_id: group.and_then(|(ids, _)| ids.get(row)).unwrap_or_default(),
+            category: group.and_then(|(_, categories)| categories.get(row)),
+        }
+    }
+}
+
 /// The cases of all units: units in the benchmark's order, cases in their unit's order.
 ///
 /// A case that two units hold is two entries, because it is asked of two knowledge bases.
 pub(super) struct CaseList {
     pub(super) units: Arc<Units>,
-    pub(super) queries: Arc<Queries>,
+    names: Arc<CaseNames>,
     pub(super) entries: Vec<CaseEntry>,
     ranges: Vec<Range<usize>>,
     numbers: BTreeMap<String, usize>,
@@ -42,21 +84,21 @@ impl CaseList {
         queries_digest: &Digest,
     ) -> Result<Self, StageError> {
         let units = decoded::<Units>(context, step, units_digest)?;
-        let queries = decoded::<Queries>(context, step, queries_digest)?;
+        let names = CaseNames::read(context, step, queries_digest)?;
         let mut entries = Vec::new();
         let mut ranges = Vec::with_capacity(units.units.len());
         for (number, unit) in units.units.iter().enumerate() {
             let start = entries.len();
-            let rows = unit.case_positions(queries.rows.len());
-            if let Some(row) = rows.iter().find(|&&row| row >= queries.rows.len()) {
-                let why = format!("unit {} names case {row} of {}", unit.unit_id, queries.rows.len());
+            let rows = unit.case_positions(names.rows);
+            if let Some(row) = rows.iter().find(|&&row| row >= names.rows) {
+                let why = format!("unit {} names case {row} of {}", unit.unit_id, names.rows);
                 return Err(StageError { step, kind: StageErrorKind::Artifact { digest: *units_digest, why } });
             }
             entries.extend(rows.into_iter().map(|row| CaseEntry { unit: number, row }));
             ranges.push(start..entries.len());
         }
         let numbers = units.units.iter().enumerate().map(|(number, unit)| (unit.unit_id.clone(), number)).collect();
-        Ok(CaseList { units, queries, entries, ranges, numbers })
+        Ok(CaseList { units, names, entries, ranges, numbers })
     }
 
     /// How many cases there are.
@@ -74,9 +116,14 @@ impl CaseList {
         entry - self.ranges[self.entries[entry].unit].start
     }
 
-    /// What is asked in `entry`.
-    pub(super) fn query(&self, entry: usize) -> &Query {
-        &self.queries.rows[self.entries[entry].row]
+    /// What the case of `entry` is called.
+    pub(super) fn query(&self, entry: usize) -> CaseName<'_> {
+        self.name(self.entries[entry].row)
+    }
+
+    /// What the case at position `row` of the benchmark is called.
+    pub(super) fn name(&self, row: usize) -> CaseName<'_> {
+        self.names.get(row)
     }
 
     /// The id of the unit of `entry`.
@@ -84,23 +131,51 @@ impl CaseList {
         &self.units.units[self.entries[entry].unit].unit_id
     }
 
-    /// Refuses a table of unit `unit` whose rows are not the unit's cases in the unit's order.
+    /// The row groups of a table of unit `unit`, which has a row per case, as ranges of its rows.
+    pub(super) fn groups(&self, unit: usize) -> impl Iterator<Item = (usize, Range<usize>)> + use<> {
+        let rows = self.range(unit).len();
+        let starts = (0..rows).step_by(TableStream::GROUP_ROWS);
+        starts.map(move |start| start..rows.min(start + TableStream::GROUP_ROWS)).enumerate()
+    }
+
+    /// Refuses a table of unit `unit` that has not a row per case, in row groups of [`CaseList::groups`].
+    pub(super) fn check_table(
+        &self,
+        step: Step,
+        digest: &Digest,
+        unit: usize,
+        table: &TableFile,
+    ) -> Result<(), StageError> {
+        match table.groups().eq(self.groups(unit).map(|(_, rows)| rows)) {
+            true => Ok(()),
+            false => Err(self.other_cases(step, digest, unit, table.rows())),
+        }
+    }
+
+    /// Refuses a part of a table of unit `unit` whose rows from `start` on are not the unit's cases in the unit's order.
     pub(super) fn check_rows<'a>(
         &self,
         step: Step,
         digest: &Digest,
         unit: usize,
-        case_ids: impl ExactSizeIterator<Item = &'a str>,
+        start: usize,
+        case_ids: impl Iterator<Item = &'a str>,
     ) -> Result<(), StageError> {
         let range = self.range(unit);
-        let rows = case_ids.len();
-        let same = rows == range.len() && range.zip(case_ids).all(|(entry, id)| self.query(entry).case_id == id);
-        if same {
-            return Ok(());
-        }
+        let mut rows = range.len();
+        let same = case_ids.enumerate().all(|(row, id)| {
+            let entry = range.start + start + row;
+            rows = rows.max(start + row + 1);
+            entry < range.end && self.query(entry).case_id == id
+        });
+        if same { Ok(()) } else { Err(self.other_cases(step, digest, unit, rows)) }
+    }
+
+    /// A table of unit `unit` has the rows of other cases.
+    pub(super) fn other_cases(&self, step: Step, digest: &Digest, unit: usize, rows: usize) -> StageError {
         let unit = &self.units.units[unit];
         let why = format!("its {rows} rows are not the {} cases of unit {} in their order", unit.cases, unit.unit_id);
-        Err(StageError { step, kind: StageErrorKind::Artifact { digest: *digest, why } })
+        StageError { step, kind: StageErrorKind::Artifact { digest: *digest, why } }
     }
 
     /// One slot per unit, filled from `tables` (unit id and table) and empty where a unit has none.

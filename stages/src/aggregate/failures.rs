@@ -63,7 +63,7 @@ impl FailureGroup {
             for (entry, failure) in response.failures() {
                 let (place, error) = (failure.step.name(), &failure.error);
                 let key = [&response.recipe, &response.query, place, error.kind.name(), error.message.as_str()];
-                collector.add(key, &cases.query(entry).case_id);
+                collector.add(key, cases.query(entry).case_id);
             }
         }
         for series in series {
@@ -74,7 +74,7 @@ impl FailureGroup {
                     let names = [&series.recipe, &series.query, &series.evaluator].map(String::as_str);
                     let [recipe, query, evaluator] = names;
                     let key = [recipe, query, evaluator, error.kind.name(), error.message.as_str()];
-                    collector.add(key, &cases.query(entry).case_id);
+                    collector.add(key, cases.query(entry).case_id);
                 }
             }
         }

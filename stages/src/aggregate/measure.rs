@@ -125,7 +125,7 @@ fn interval(
 fn categories(cases: &CaseList) -> BTreeMap<Option<String>, Vec<usize>> {
     let mut categories: BTreeMap<Option<String>, Vec<usize>> = BTreeMap::new();
     for entry in 0..cases.len() {
-        categories.entry(cases.query(entry).category.clone()).or_default().push(entry);
+        categories.entry(cases.query(entry).category.map(str::to_string)).or_default().push(entry);
     }
     if categories.len() == 1 && categories.contains_key(&None) {
         categories.clear();

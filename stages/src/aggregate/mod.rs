@@ -32,7 +32,7 @@ pub use headline::Headline;
 pub use latency::{Latency, LatencyStatistics, QueryLatency};
 pub use options::StatisticsOptions;
 pub use planned_query::PlannedQuery;
-pub use report::{BuildReport, EvaluatorInfo, QueryInfo, RecipeInfo};
+pub use report::{BuildReport, CaseResults, EvaluatorInfo, QueryInfo, RecipeInfo};
 pub use summary::{
     Counts, Interval, LabelCount, MeasureSummary, NoHeadline, Resampled, ResponseCounts, Slice, Summary,
 };

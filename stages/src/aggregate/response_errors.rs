@@ -7,9 +7,10 @@ use rayon::prelude::*;
 use super::action::ResponseTable;
 use super::case_list::CaseList;
 use super::planned_query::PlannedQuery;
-use super::unit_responses::{ResponseFailure, UnitResponses};
-use crate::contract::Context;
-use crate::error::StageError;
+use super::unit_responses::ResponseFailure;
+use crate::artifact::{Answers, Results};
+use crate::contract::{Context, opened};
+use crate::error::{DecodeError, StageError, StageErrorKind};
 use crate::step::Step;
 
 /// The failures of one query of one recipe.
@@ -35,14 +36,10 @@ impl ResponseErrors {
         let mut all = Vec::with_capacity(plan.len());
         for planned in plan {
             let of_unit = |(unit, table): (usize, Option<&ResponseTable>)| -> Result<(Vec<_>, u64), StageError> {
-                let Some(table) = table else {
-                    return Ok((cases.range(unit).map(|entry| (entry, ResponseFailure::absent())).collect(), 0));
-                };
-                let responses = UnitResponses::read(context, step, table, cases, unit)?;
-                let rows = || cases.range(unit).enumerate();
-                let refused = rows().filter(|(row, _)| responses.answer(*row).is_some_and(|answer| answer.refused));
-                let failures = rows().filter_map(|(row, entry)| Some((entry, responses.failure(row)?)));
-                Ok((failures.collect(), refused.count() as u64))
+                match table {
+                    Some(table) => of_table(context, step, table, cases, unit),
+                    None => Ok((cases.range(unit).map(|entry| (entry, ResponseFailure::absent())).collect(), 0)),
+                }
             };
             let units = cases.responses(step, planned, tables)?.into_par_iter().enumerate().map(of_unit);
             let units = units.collect::<Result<Vec<_>, StageError>>()?;
@@ -63,4 +60,56 @@ impl ResponseErrors {
     pub(super) fn failures(&self) -> impl ExactSizeIterator<Item = (usize, &ResponseFailure)> {
         self.failures.iter().map(|(entry, failure)| (*entry, failure))
     }
+}
+
+/// The failures of the responses of a unit by entry, and how many of its answers are refusals.
+fn of_table(
+    context: &dyn Context,
+    step: Step,
+    table: &ResponseTable,
+    cases: &CaseList,
+    unit: usize,
+) -> Result<(Vec<(usize, ResponseFailure)>, u64), StageError> {
+    let fault = |digest| {
+        move |error: DecodeError| StageError { step, kind: StageErrorKind::Artifact { digest, why: error.to_string() } }
+    };
+    let results = opened::<Results>(context, step, &table.results)?;
+    cases.check_table(step, &table.results, unit, &results)?;
+    let answers = match &table.answers {
+        Some(digest) => {
+            let answers = opened::<Answers>(context, step, digest)?;
+            cases.check_table(step, digest, unit, &answers)?;
+            Some((digest, answers))
+        }
+        None => None,
+    };
+    let of_group = |(group, rows): (usize, std::ops::Range<usize>)| {
+        let failure = |step, error| ResponseFailure { step, error };
+        let (ids, errors, came_along) = Results::outcomes(&results, group).map_err(fault(table.results))?;
+        let ids = ids.iter().map(Option::unwrap_or_default);
+        cases.check_rows(step, &table.results, unit, rows.start, ids)?;
+        let mut failures: Vec<Option<ResponseFailure>> =
+            errors.into_iter().map(|error| Some(failure(Step::Retrieve, error?))).collect();
+        let refused = match &answers {
+            Some((digest, answers)) => {
+                let (ids, errors, refused) = Answers::outcomes(answers, group).map_err(fault(**digest))?;
+                cases.check_rows(step, digest, unit, rows.start, ids.iter().map(Option::unwrap_or_default))?;
+                let whole: Vec<bool> = errors.iter().map(Option::is_none).collect();
+                for (known, error) in failures.iter_mut().zip(errors) {
+                    if known.is_none() {
+                        *known = error.map(|error| failure(Step::Answer, error));
+                    }
+                }
+                refused.iter().zip(whole).filter(|(refused, whole)| **refused && *whole).count()
+            }
+            None => came_along.iter().zip(&failures).filter(|(refused, failed)| **refused && failed.is_none()).count(),
+        };
+        let first = cases.range(unit).start + rows.start;
+        let failures = failures.into_iter().enumerate().filter_map(|(row, failure)| Some((first + row, failure?)));
+        Ok((failures.collect::<Vec<_>>(), refused as u64))
+    };
+    let groups: Vec<_> = cases.groups(unit).collect();
+    let groups = groups.into_par_iter().map(of_group).collect::<Result<Vec<_>, StageError>>()?;
+    let refused = groups.iter().map(|(_, refused)| refused).sum();
+    Ok((groups.into_iter().flat_map(|(failures, _)| failures).collect(), refused))
 }

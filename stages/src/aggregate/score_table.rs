@@ -1,6 +1,8 @@
 //! `score_table`: every score of an evaluation in one long table, for DuckDB, pandas or Polars.
 
 use ragstage_cache::table::{TableError, TableWriter};
+use ragstage_cache::table_stream::TableStream;
+use rayon::prelude::*;
 
 use super::case_list::CaseList;
 use super::series::{Outcome, Series};
@@ -9,6 +11,8 @@ use crate::error::RowError;
 
 const NAME: &str = "score_table";
 const VERSION: u32 = 1;
+/// Row groups that are encoded before they are written.
+const GROUPS_AT_ONCE: usize = 16;
 
 /// One score with its names.
 struct LongRow<'a> {
@@ -19,7 +23,7 @@ struct LongRow<'a> {
 
 impl LongRow<'_> {
     fn error<T>(&self, field: impl Fn(&RowError) -> T) -> Option<T> {
-        self.outcome.error.as_deref().map(field)
+        self.outcome.error.map(field)
     }
 }
 
@@ -27,19 +31,36 @@ impl LongRow<'_> {
 /// as 1 and 0), passed, label, reason (of a skip), error_type, error_message, attempts (of a failure). Rows: series in the
 /// evaluation's order, cases in report order.
 pub(super) fn encode(series: &[Series], cases: &CaseList) -> Result<(Vec<u8>, usize), TableError> {
-    let rows: Vec<LongRow<'_>> = series
-        .iter()
-        .flat_map(|series| {
-            (0..cases.len()).map(move |entry| LongRow { series, entry, outcome: series.outcome(cases, entry) })
-        })
-        .collect();
+    let rows = series.len() * cases.len();
+    let mut table = TableStream::new(columns(cases, &[]))?;
+    let row = |position: usize| {
+        let (series, entry) = (series.get(position / cases.len())?, position % cases.len());
+        Some(LongRow { series, entry, outcome: series.outcome(cases, entry) })
+    };
+    let groups: Vec<usize> = (0..rows.div_ceil(TableStream::GROUP_ROWS)).collect();
+    // No more groups at a time than are worth the memory.
+    for groups in groups.chunks(GROUPS_AT_ONCE) {
+        let encoded = groups.par_iter().map(|&group| {
+            let start = group * TableStream::GROUP_ROWS;
+            let end = rows.min(start + TableStream::GROUP_ROWS);
+            let rows: Vec<LongRow<'_>> = (start..end).filter_map(row).collect();
+            table.encode(group, columns(cases, &rows))
+        });
+        for group in encoded.collect::<Result<Vec<_>, _>>()? {
+            table.append(group)?;
+        }
+    }
+    Ok((table.finish()?, rows))
+}
+
+fn columns(cases: &CaseList, rows: &[LongRow<'_>]) -> TableWriter {
     let mut table = TableWriter::new(NAME, VERSION);
     table.text("recipe", rows.iter().map(|row| row.series.recipe.as_str()));
     table.text("query", rows.iter().map(|row| row.series.query.as_str()));
     table.text("evaluator", rows.iter().map(|row| row.series.evaluator.as_str()));
     table.text("unit_id", rows.iter().map(|row| cases.unit_id(row.entry)));
-    table.text("case_id", rows.iter().map(|row| cases.query(row.entry).case_id.as_str()));
-    table.opt_text("category", rows.iter().map(|row| cases.query(row.entry).category.as_deref()));
+    table.text("case_id", rows.iter().map(|row| cases.query(row.entry).case_id));
+    table.opt_text("category", rows.iter().map(|row| cases.query(row.entry).category));
     table.text("state", rows.iter().map(|row| row.outcome.state.name()));
     table.opt_float("value", rows.iter().map(|row| row.outcome.value.and_then(ScoreValue::number)));
     table.opt_bool("passed", rows.iter().map(|row| row.outcome.passed));
@@ -52,10 +73,7 @@ pub(super) fn encode(series: &[Series], cases: &CaseList) -> Result<(Vec<u8>, us
     );
     table.opt_text("reason", rows.iter().map(|row| row.outcome.reason));
     table.opt_text("error_type", rows.iter().map(|row| row.error(|error| error.kind.name())));
-    table.opt_text(
-        "error_message",
-        rows.iter().map(|row| row.outcome.error.as_deref().map(|error| error.message.as_str())),
-    );
+    table.opt_text("error_message", rows.iter().map(|row| row.outcome.error.map(|error| error.message.as_str())));
     table.opt_int("attempts", rows.iter().map(|row| row.error(|error| i64::from(error.attempts))));
-    Ok((table.finish()?, rows.len()))
+    table
 }

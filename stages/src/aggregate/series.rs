@@ -1,17 +1,24 @@
 //! The scores of one evaluator in one query mode of one recipe, over all units.
+//!
+//! Of a score only what enters numbers is in memory; what led to it is read where it is shown.
 
-use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use ragstage_cache::Digest;
+use ragstage_cache::table_file::Rows;
 use rayon::prelude::*;
 
 use super::action::ScoreTable;
 use super::case_list::CaseList;
 use super::planned_query::PlannedQuery;
 use crate::artifact::{Json, Score, ScoreState, ScoreValue, Scores};
-use crate::contract::{Context, decoded};
-use crate::error::{RowError, RowErrorKind, StageError};
+use crate::contract::{Context, opened};
+use crate::error::{RowError, RowErrorKind, StageError, StageErrorKind};
 use crate::step::Step;
+
+/// Row groups that are read before what they say is put together.
+const GROUPS_AT_ONCE: usize = 16;
 
 /// What became of one case.
 #[derive(Debug)]
@@ -24,55 +31,98 @@ pub(super) struct Outcome<'a> {
     pub(super) passed: Option<bool>,
     /// Why the case was skipped.
     pub(super) reason: Option<&'a str>,
-    /// What led to the value.
-    pub(super) detail: Option<&'a Json>,
     /// Why the case failed.
-    pub(super) error: Option<Cow<'a, RowError>>,
+    pub(super) error: Option<&'a RowError>,
 }
 
-impl<'a> Outcome<'a> {
-    /// What the row `score` says. A value that is no finite number is a failure: it must neither poison a mean nor be
+/// The outcomes of one score table.
+#[derive(Default)]
+struct Outcomes {
+    rows: Vec<Row>,
+    /// Each reason once: there are few.
+    reasons: Vec<String>,
+    errors: BTreeMap<usize, RowError>,
+}
+
+struct Row {
+    state: ScoreState,
+    value: Option<ScoreValue>,
+    passed: Option<bool>,
+    reason: Option<u32>,
+}
+
+impl Outcomes {
+    /// Adds what the row `score` says. A value that is no finite number is a failure: it must neither poison a mean nor be
     /// taken for a 0.
-    pub(super) fn of(score: &'a Score) -> Self {
-        let failed = |error: Cow<'a, RowError>| Outcome {
-            state: ScoreState::Failed,
-            value: None,
-            passed: None,
-            reason: None,
-            detail: Some(&score.detail),
-            error: Some(error),
-        };
-        let fault = |message: &str| Cow::Owned(RowError::new(RowErrorKind::Evaluator, message));
-        match (score.state, &score.value) {
-            (ScoreState::Failed, _) => {
-                failed(score.error.as_ref().map_or_else(|| fault("no reason was given"), Cow::Borrowed))
-            }
-            (ScoreState::Scored, None) => failed(fault("scored without a value")),
+    fn push(&mut self, score: Score) {
+        let fault = |message: &str| Some(RowError::new(RowErrorKind::Evaluator, message));
+        let error = match (score.state, &score.value) {
+            (ScoreState::Failed, _) => score.error.or_else(|| fault("no reason was given")),
+            (ScoreState::Scored, None) => fault("scored without a value"),
             (ScoreState::Scored, Some(ScoreValue::Number(value))) if !value.is_finite() => {
-                failed(fault(&format!("the value {value} is no finite number")))
+                fault(&format!("the value {value} is no finite number"))
             }
-            (state, value) => Outcome {
-                state,
-                value: value.as_ref().filter(|_| state == ScoreState::Scored),
-                passed: score.passed.filter(|_| state == ScoreState::Scored),
-                reason: score.reason.as_deref(),
-                detail: Some(&score.detail),
-                error: None,
-            },
+            _ => None,
+        };
+        let state = if error.is_some() { ScoreState::Failed } else { score.state };
+        let scored = state == ScoreState::Scored;
+        let reason = score.reason.filter(|_| error.is_none()).and_then(|reason| self.reason(reason));
+        if let Some(error) = error {
+            self.errors.insert(self.rows.len(), error);
         }
+        let (value, passed) = (score.value.filter(|_| scored), score.passed.filter(|_| scored));
+        self.rows.push(Row { state, value, passed, reason });
     }
 
-    /// A case of a unit that was never scored.
-    fn absent() -> Self {
-        let error = RowError::new(RowErrorKind::Upstream, "the unit has no scores");
-        Outcome {
-            state: ScoreState::Failed,
-            value: None,
-            passed: None,
-            reason: None,
-            detail: None,
-            error: Some(Cow::Owned(error)),
+    fn reason(&mut self, reason: String) -> Option<u32> {
+        let known = self.reasons.iter().rposition(|known| *known == reason).unwrap_or_else(|| {
+            self.reasons.push(reason);
+            self.reasons.len() - 1
+        });
+        u32::try_from(known).ok()
+    }
+
+    /// Adds the rows of `part` after the others.
+    fn append(&mut self, part: Outcomes) {
+        let start = self.rows.len();
+        let reasons: Vec<Option<u32>> = part.reasons.into_iter().map(|reason| self.reason(reason)).collect();
+        let reason = |row: &Row| row.reason.and_then(|reason| reasons.get(reason as usize).copied().flatten());
+        self.rows.extend(part.rows.into_iter().map(|row| Row { reason: reason(&row), ..row }));
+        self.errors.extend(part.errors.into_iter().map(|(row, error)| (start + row, error)));
+    }
+
+    fn get(&self, row: usize) -> Option<Outcome<'_>> {
+        let Row { state, value, passed, reason } = self.rows.get(row)?;
+        let reason = reason.and_then(|reason| self.reasons.get(reason as usize)).map(String::as_str);
+        Some(Outcome { state: *state, value: value.as_ref(), passed: *passed, reason, error: self.errors.get(&row) })
+    }
+
+    /// Reads the artifact `digest`, a table of unit `unit`.
+    fn read(
+        context: &dyn Context,
+        step: Step,
+        digest: &Digest,
+        cases: &CaseList,
+        unit: usize,
+    ) -> Result<Self, StageError> {
+        let fault = |why: String| StageError { step, kind: StageErrorKind::Artifact { digest: *digest, why } };
+        let table = opened::<Scores>(context, step, digest)?;
+        cases.check_table(step, digest, unit, &table)?;
+        let read = |(group, rows): (usize, std::ops::Range<usize>)| {
+            let scores = Scores::read(&table, group, false).map_err(|error| fault(error.to_string()))?;
+            cases.check_rows(step, digest, unit, rows.start, scores.iter().map(|row| row.score.case_id.as_str()))?;
+            let mut part = Outcomes::default();
+            scores.into_iter().for_each(|row| part.push(row.score));
+            Ok(part)
+        };
+        let groups: Vec<_> = cases.groups(unit).collect();
+        let mut all = Outcomes::default();
+        all.rows.reserve_exact(table.rows());
+        for groups in groups.chunks(GROUPS_AT_ONCE) {
+            let parts = groups.par_iter().cloned().map(read).collect::<Result<Vec<_>, StageError>>()?;
+            parts.into_iter().for_each(|part| all.append(part));
         }
+        Ok(all)
     }
 }
 
@@ -84,8 +134,10 @@ pub(super) struct Series {
     pub(super) query: String,
     /// The evaluator.
     pub(super) evaluator: String,
-    /// One table per unit.
-    tables: Vec<Option<Arc<Scores>>>,
+    /// One table per unit, and where it is.
+    tables: Vec<Option<(Digest, Arc<Outcomes>)>>,
+    /// What became of the cases of a unit that was never scored.
+    absent: RowError,
 }
 
 impl Series {
@@ -97,28 +149,25 @@ impl Series {
         tables: &[ScoreTable],
         cases: &CaseList,
     ) -> Result<Vec<Series>, StageError> {
-        let scores: Vec<Arc<Scores>> = tables
-            .par_iter()
-            .map(|table| decoded::<Scores>(context, step, &table.scores))
-            .collect::<Result<_, StageError>>()?;
         let mut series = Vec::new();
         let mut used = 0;
         for (planned, evaluator) in plan.iter().flat_map(|planned| planned.evaluators.iter().map(move |e| (planned, e)))
         {
-            let own = tables.iter().enumerate().filter(|(_, table)| {
+            let own = tables.iter().filter(|table| {
                 table.evaluator == *evaluator && table.query == planned.query && table.recipe == planned.recipe
             });
-            let own = cases.by_unit(step, own.map(|(i, table)| (table.unit_id.as_str(), i)))?;
-            for (unit, i) in own.iter().enumerate().filter_map(|(unit, slot)| slot.map(|i| (unit, i))) {
-                let ids = scores[i].rows.iter().map(|row| row.case_id.as_str());
-                cases.check_rows(step, &tables[i].scores, unit, ids)?;
-                used += 1;
-            }
+            let own = cases.by_unit(step, own.map(|table| (table.unit_id.as_str(), table.scores)))?;
+            used += own.iter().flatten().count();
+            let read = |(unit, digest): (usize, Option<Digest>)| -> Result<_, StageError> {
+                let Some(digest) = digest else { return Ok(None) };
+                Ok(Some((digest, Arc::new(Outcomes::read(context, step, &digest, cases, unit)?))))
+            };
             series.push(Series {
                 recipe: planned.recipe.clone(),
                 query: planned.query.clone(),
                 evaluator: evaluator.clone(),
-                tables: own.into_iter().map(|slot| slot.map(|i| scores[i].clone())).collect(),
+                tables: own.into_par_iter().enumerate().map(read).collect::<Result<_, StageError>>()?,
+                absent: RowError::new(RowErrorKind::Upstream, "the unit has no scores"),
             });
         }
         if used == tables.len() {
@@ -130,10 +179,27 @@ impl Series {
 
     /// What became of `entry`.
     pub(super) fn outcome(&self, cases: &CaseList, entry: usize) -> Outcome<'_> {
-        match &self.tables[cases.entries[entry].unit] {
-            Some(table) => Outcome::of(&table.rows[cases.within(entry)]),
-            None => Outcome::absent(),
-        }
+        let absent =
+            Outcome { state: ScoreState::Failed, value: None, passed: None, reason: None, error: Some(&self.absent) };
+        let table = self.tables.get(cases.entries[entry].unit).and_then(Option::as_ref);
+        table.and_then(|(_, outcomes)| outcomes.get(cases.within(entry))).unwrap_or(absent)
+    }
+
+    /// What led to the scores of `rows` of row group `group` of unit `unit`; nothing where the unit was never scored.
+    pub(super) fn details(
+        &self,
+        context: &dyn Context,
+        step: Step,
+        unit: usize,
+        group: usize,
+        rows: &Rows,
+    ) -> Result<Vec<Json>, StageError> {
+        let Some((digest, _)) = self.tables.get(unit).and_then(Option::as_ref) else { return Ok(Vec::new()) };
+        let table = opened::<Scores>(context, step, digest)?;
+        Scores::details(&table, group, rows).map_err(|error| StageError {
+            step,
+            kind: StageErrorKind::Artifact { digest: *digest, why: error.to_string() },
+        })
     }
 }
 
@@ -141,25 +207,35 @@ impl Series {
 mod tests {
     use super::*;
 
+    fn outcomes(scores: impl IntoIterator<Item = Score>) -> Outcomes {
+        let mut outcomes = Outcomes::default();
+        scores.into_iter().for_each(|score| outcomes.push(score));
+        outcomes
+    }
+
     #[test]
     fn only_finite_values_are_scores() {
         for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-            let score = Score::scored(ScoreValue::Number(value), Some(true), Json::new());
-            let outcome = Outcome::of(&score);
+            let all = outcomes([Score::scored(ScoreValue::Number(value), Some(true), Json::new())]);
+            let outcome = all.get(0).expect("a row");
             assert_eq!((outcome.state, outcome.passed), (ScoreState::Failed, None));
             assert!(outcome.value.is_none() && outcome.error.is_some());
         }
-        let zero = Score::scored(ScoreValue::Number(0.0), None, Json::new());
-        assert_eq!(Outcome::of(&zero).value, Some(&ScoreValue::Number(0.0)));
+        let all = outcomes([Score::scored(ScoreValue::Number(0.0), None, Json::new())]);
+        assert_eq!(all.get(0).expect("a row").value, Some(&ScoreValue::Number(0.0)));
     }
 
     #[test]
     fn a_row_that_contradicts_itself_is_a_failure() {
         let mut score = Score::scored(ScoreValue::Bool(true), None, Json::new());
         score.value = None;
-        assert_eq!(Outcome::of(&score).state, ScoreState::Failed);
         let mut skipped = Score::skipped("no gold answers");
         skipped.value = Some(ScoreValue::Number(0.0));
-        assert!(Outcome::of(&skipped).value.is_none());
+        let all = outcomes([score, skipped, Score::skipped("no gold answers"), Score::skipped("no answers")]);
+        assert_eq!(all.get(0).expect("a row").state, ScoreState::Failed);
+        assert!(all.get(1).expect("a row").value.is_none());
+        let reasons: Vec<_> = (1..4).filter_map(|row| all.get(row)?.reason).collect();
+        assert_eq!(reasons, ["no gold answers", "no gold answers", "no answers"]);
+        assert_eq!(all.reasons.len(), 2);
     }
 }

@@ -1,35 +1,51 @@
-//! The responses of one unit to one query of one recipe.
+//! The responses of one unit to one query of one recipe, a row group at a time.
 
-use std::sync::Arc;
+use ragstage_cache::table_file::Rows;
 
 use super::action::ResponseTable;
 use super::case_list::CaseList;
 use crate::artifact::{Answer, Answers, Results, Retrieved};
-use crate::contract::{Context, decoded};
-use crate::error::{RowError, RowErrorKind, StageError};
+use crate::contract::{Context, opened};
+use crate::error::{DecodeError, RowError, RowErrorKind, StageError, StageErrorKind};
 use crate::step::Step;
 
-/// Results and answers, in the unit's case order.
+/// Results and answers of some rows of a row group, in the unit's case order.
 pub(super) struct UnitResponses {
-    results: Arc<Results>,
-    answers: Option<Arc<Answers>>,
+    results: Vec<Retrieved>,
+    answers: Option<Vec<Answer>>,
 }
 
 impl UnitResponses {
-    /// Reads the tables of `table`.
+    /// Reads `rows` of row group `group` of the tables of `table`, which are the cases `case_ids`.
     pub(super) fn read(
         context: &dyn Context,
         step: Step,
         table: &ResponseTable,
         cases: &CaseList,
         unit: usize,
+        (group, rows): (usize, &Rows),
+        case_ids: &[&str],
     ) -> Result<Self, StageError> {
-        let results = decoded::<Results>(context, step, &table.results)?;
-        cases.check_rows(step, &table.results, unit, results.rows.iter().map(|row| row.case_id.as_str()))?;
+        let file = opened::<Results>(context, step, &table.results)?;
+        cases.check_table(step, &table.results, unit, &file)?;
+        let fault = |digest| {
+            move |error: DecodeError| StageError {
+                step,
+                kind: StageErrorKind::Artifact { digest, why: error.to_string() },
+            }
+        };
+        let results = Results::read(&file, group, rows).map_err(fault(table.results))?;
+        if !results.iter().map(|row| row.case_id.as_str()).eq(case_ids.iter().copied()) {
+            return Err(cases.other_cases(step, &table.results, unit, file.rows()));
+        }
         let answers = match &table.answers {
             Some(digest) => {
-                let answers = decoded::<Answers>(context, step, digest)?;
-                cases.check_rows(step, digest, unit, answers.rows.iter().map(|row| row.case_id.as_str()))?;
+                let file = opened::<Answers>(context, step, digest)?;
+                cases.check_table(step, digest, unit, &file)?;
+                let answers = Answers::read(&file, group, rows).map_err(fault(*digest))?;
+                if !answers.iter().map(|row| row.case_id.as_str()).eq(case_ids.iter().copied()) {
+                    return Err(cases.other_cases(step, digest, unit, file.rows()));
+                }
                 Some(answers)
             }
             None => None,
@@ -39,13 +55,13 @@ impl UnitResponses {
 
     /// What was retrieved for row `row`; `None` where that failed.
     pub(super) fn retrieved(&self, row: usize) -> Option<&Retrieved> {
-        self.results.rows.get(row).filter(|retrieved| retrieved.error.is_none())
+        self.results.get(row).filter(|retrieved| retrieved.error.is_none())
     }
 
     /// The answer of row `row`: of the answer step or, where none was asked, of the system along with its results.
     pub(super) fn answer(&self, row: usize) -> Option<&Answer> {
         let answer = match &self.answers {
-            Some(answers) => answers.rows.get(row),
+            Some(answers) => answers.get(row),
             None => self.retrieved(row).and_then(|retrieved| retrieved.answer.as_ref()),
         };
         answer.filter(|answer| answer.error.is_none())
@@ -55,8 +71,8 @@ impl UnitResponses {
     pub(super) fn failure(&self, row: usize) -> Option<ResponseFailure> {
         let failure = |step, error: &Option<RowError>| error.clone().map(|error| ResponseFailure { step, error });
         let answers = self.answers.as_ref();
-        failure(Step::Retrieve, &self.results.rows.get(row)?.error)
-            .or_else(|| failure(Step::Answer, &answers?.rows.get(row)?.error))
+        failure(Step::Retrieve, &self.results.get(row)?.error)
+            .or_else(|| failure(Step::Answer, &answers?.get(row)?.error))
     }
 }
 

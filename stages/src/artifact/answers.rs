@@ -1,10 +1,12 @@
 //! `answers`: what was answered for each case of a unit in one query mode.
 
-use ragstage_cache::table::{TableReader, TableWriter};
+use ragstage_cache::table::{TableReader, TableWriter, Texts};
+use ragstage_cache::table_file::{Rows, TableFile, TableSource};
 use serde::{Deserialize, Serialize};
 
-use super::json::{Json, from_json, to_json};
-use crate::contract::Artifact;
+use super::json::{Json, from_json, list, to_json};
+use super::row_parts::RowParts;
+use crate::contract::{Artifact, TableArtifact};
 use crate::error::{DecodeError, RowError};
 
 /// A citation of a result in an answer (spec/heta 1, QueryCitation).
@@ -69,6 +71,12 @@ pub struct Answers {
 const NAME: &str = "answers";
 const VERSION: u32 = 1;
 
+impl TableArtifact for Answers {
+    fn open(source: TableSource) -> Result<TableFile, DecodeError> {
+        Ok(TableFile::open(source, NAME, VERSION)?)
+    }
+}
+
 impl Artifact for Answers {
     fn encode(&self) -> Result<Vec<u8>, DecodeError> {
         let rows = &self.rows;
@@ -96,26 +104,126 @@ impl Artifact for Answers {
     }
 
     fn decode(bytes: Vec<u8>) -> Result<Self, DecodeError> {
-        let table = TableReader::open(bytes, NAME, VERSION)?;
-        let mut texts = table.opt_text("answer")?.into_iter();
-        let citations = table.text("citations")?;
-        let errors = table.opt_text("error")?;
-        let optional = |name: &str| if table.has(name) { table.text(name).map(Some) } else { Ok(None) };
-        let samples = optional("samples")?;
-        let refused = if table.has("refused") { table.opt_bool("refused")? } else { Vec::new() };
-        let metadata = optional("metadata")?;
-        let mut rows = Vec::with_capacity(table.rows());
-        for (i, case_id) in table.text("case_id")?.into_iter().enumerate() {
-            rows.push(Answer {
-                case_id,
-                text: texts.next().flatten(),
-                citations: from_json(&citations[i])?,
-                samples: samples.as_ref().map(|texts| from_json(&texts[i])).transpose()?.unwrap_or_default(),
-                refused: refused.get(i).copied().flatten().unwrap_or(false),
-                metadata: metadata.as_ref().map(|texts| from_json(&texts[i])).transpose()?.unwrap_or_default(),
-                error: errors[i].as_deref().map(from_json).transpose()?,
-            });
+        Ok(Answers { rows: rows_of(&TableReader::open(bytes, NAME, VERSION)?)? })
+    }
+}
+
+fn rows_of(table: &TableReader) -> Result<Vec<Answer>, DecodeError> {
+    let mut texts = table.opt_text("answer")?.into_iter();
+    let citations = table.texts("citations")?;
+    let errors = table.opt_text("error")?;
+    let optional = |name: &str| if table.has(name) { table.text(name).map(Some) } else { Ok(None) };
+    let samples = optional("samples")?;
+    let refused = if table.has("refused") { table.opt_bool("refused")? } else { Vec::new() };
+    let metadata = optional("metadata")?;
+    let mut rows = Vec::with_capacity(table.rows());
+    for (i, case_id) in table.text("case_id")?.into_iter().enumerate() {
+        rows.push(Answer {
+            case_id,
+            text: texts.next().flatten(),
+            citations: list(citations.get(i).unwrap_or_default())?,
+            samples: samples.as_ref().map(|texts| from_json(&texts[i])).transpose()?.unwrap_or_default(),
+            refused: refused.get(i).copied().flatten().unwrap_or(false),
+            metadata: metadata.as_ref().map(|texts| from_json(&texts[i])).transpose()?.unwrap_or_default(),
+            error: errors[i].as_deref().map(from_json).transpose()?,
+        });
+    }
+    Ok(rows)
+}
+
+impl Answers {
+    /// All columns of `rows` of row group `group`.
+    ///
+    /// # Errors
+    /// When it is damaged.
+    pub fn read(table: &TableFile, group: usize, rows: &Rows) -> Result<Vec<Answer>, DecodeError> {
+        let columns = ["case_id", "answer", "citations", "error", "samples", "refused", "metadata"];
+        rows_of(&table.read_rows(group, &columns, rows)?)
+    }
+
+    /// The cases of row group `group`, why they have no answer, and whether the answer is a refusal.
+    ///
+    /// # Errors
+    /// When it is damaged.
+    pub fn outcomes(table: &TableFile, group: usize) -> Result<(Texts, Vec<Option<RowError>>, Vec<bool>), DecodeError> {
+        let table = table.read(group, &["case_id", "error", "refused"])?;
+        let errors = table.opt_texts("error")?;
+        let errors = errors.iter().map(|error| error.map(from_json).transpose()).collect::<Result<_, _>>()?;
+        let refused = match table.has("refused") {
+            true => table.opt_bool("refused")?.into_iter().map(|refused| refused == Some(true)).collect(),
+            false => vec![false; table.rows()],
+        };
+        Ok((table.texts("case_id")?, errors, refused))
+    }
+}
+
+/// What evaluators read of a row group of answers.
+pub struct AnswerRows {
+    case_ids: Texts,
+    texts: Texts,
+    /// `None` where nobody reads them.
+    citations: Option<Texts>,
+    samples: Option<Texts>,
+    errors: Texts,
+}
+
+impl AnswerRows {
+    /// Reads row group `group` of a table of [`Answers`].
+    ///
+    /// # Errors
+    /// When it is damaged.
+    pub fn read(table: &TableFile, group: usize, citations: bool) -> Result<Self, DecodeError> {
+        let columns = ["case_id", "answer", "samples", "error", "citations"];
+        let table = table.read(group, if citations { &columns } else { &columns[..4] })?;
+        Ok(AnswerRows {
+            case_ids: table.texts("case_id")?,
+            texts: table.opt_texts("answer")?,
+            citations: if citations { Some(table.texts("citations")?) } else { None },
+            samples: if table.has("samples") { Some(table.texts("samples")?) } else { None },
+            errors: table.opt_texts("error")?,
+        })
+    }
+
+    /// The case of `row`.
+    pub fn case_id(&self, row: usize) -> &str {
+        self.case_ids.get(row).unwrap_or_default()
+    }
+
+    /// Why `row` has no answer.
+    ///
+    /// # Errors
+    /// When it is not what was written.
+    pub fn error(&self, row: usize) -> Result<Option<RowError>, DecodeError> {
+        self.errors.get(row).map(from_json).transpose()
+    }
+
+    /// The answer of `row`, without what evaluators do not read.
+    ///
+    /// # Errors
+    /// When it is not what was written.
+    pub fn answer(&self, row: usize) -> Result<Answer, DecodeError> {
+        Ok(Answer {
+            case_id: self.case_id(row).to_string(),
+            text: self.texts.get(row).map(str::to_string),
+            citations: match &self.citations {
+                Some(citations) => list(citations.get(row).unwrap_or_default())?,
+                None => Vec::new(),
+            },
+            samples: match &self.samples {
+                Some(samples) => list(samples.get(row).unwrap_or_default())?,
+                None => Vec::new(),
+            },
+            ..Answer::default()
+        })
+    }
+
+    /// Hands on all that [`AnswerRows::answer`] is made of, but the case's id.
+    pub fn parts(&self, row: usize, part: &mut RowParts) {
+        part.text(self.texts.get(row));
+        if let Some(citations) = &self.citations {
+            part.text(citations.get(row));
         }
-        Ok(Answers { rows })
+        // Of one answer there are no samples, whether or not other cases have some.
+        part.text(self.samples.as_ref().and_then(|samples| samples.get(row)).filter(|samples| *samples != "[]"));
     }
 }

@@ -1,10 +1,11 @@
 //! `observations`: what was measured while rows were computed. Exempt from the law: another run measures other numbers.
 
 use ragstage_cache::table::{TableReader, TableWriter};
+use ragstage_cache::table_file::{TableFile, TableSource};
 use serde::{Deserialize, Serialize};
 
 use super::json::{from_json, to_json};
-use crate::contract::Artifact;
+use crate::contract::{Artifact, TableArtifact};
 use crate::error::DecodeError;
 use crate::model::ModelUsage;
 
@@ -48,22 +49,41 @@ impl Artifact for Observations {
     }
 
     fn decode(bytes: Vec<u8>) -> Result<Self, DecodeError> {
-        let table = TableReader::open(bytes, NAME, VERSION)?;
-        let latencies = table.opt_float("latency_ms")?;
-        let attempts = table.number("attempts")?;
-        let usage = if table.has("usage") { Some(table.text("usage")?) } else { None };
-        let rows = table
-            .text("case_id")?
-            .into_iter()
-            .enumerate()
-            .map(|(i, case_id)| {
-                let usage = match &usage {
-                    Some(texts) => from_json(&texts[i])?,
-                    None => Vec::new(),
-                };
-                Ok(Observation { case_id, latency_ms: latencies[i], attempts: attempts[i], usage })
-            })
-            .collect::<Result<_, DecodeError>>()?;
-        Ok(Observations { rows })
+        Ok(Observations { rows: rows_of(&TableReader::open(bytes, NAME, VERSION)?)? })
     }
+}
+
+impl TableArtifact for Observations {
+    fn open(source: TableSource) -> Result<TableFile, DecodeError> {
+        Ok(TableFile::open(source, NAME, VERSION)?)
+    }
+}
+
+impl Observations {
+    /// All of row group `group`.
+    ///
+    /// # Errors
+    /// When it is damaged.
+    pub fn read(table: &TableFile, group: usize) -> Result<Vec<Observation>, DecodeError> {
+        rows_of(&table.read(group, &["case_id", "latency_ms", "attempts", "usage"])?)
+    }
+}
+
+fn rows_of(table: &TableReader) -> Result<Vec<Observation>, DecodeError> {
+    let latencies = table.opt_float("latency_ms")?;
+    let attempts = table.number("attempts")?;
+    let usage = if table.has("usage") { Some(table.text("usage")?) } else { None };
+    let rows = table
+        .text("case_id")?
+        .into_iter()
+        .enumerate()
+        .map(|(i, case_id)| {
+            let usage = match &usage {
+                Some(texts) => from_json(&texts[i])?,
+                None => Vec::new(),
+            };
+            Ok(Observation { case_id, latency_ms: latencies[i], attempts: attempts[i], usage })
+        })
+        .collect::<Result<_, DecodeError>>()?;
+    Ok(rows)
 }

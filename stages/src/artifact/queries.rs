@@ -1,8 +1,9 @@
 //! `queries`: what is asked. Holds nothing of the gold, so that a corrected answer makes no query stale.
 
-use ragstage_cache::table::{TableReader, TableWriter};
+use ragstage_cache::table::{TableReader, TableWriter, Texts};
+use ragstage_cache::table_file::{TableFile, TableSource};
 
-use crate::contract::Artifact;
+use crate::contract::{Artifact, TableArtifact};
 use crate::error::DecodeError;
 
 /// One query.
@@ -26,6 +27,12 @@ pub struct Queries {
 const NAME: &str = "queries";
 const VERSION: u32 = 1;
 
+impl TableArtifact for Queries {
+    fn open(source: TableSource) -> Result<TableFile, DecodeError> {
+        Ok(TableFile::open(source, NAME, VERSION)?)
+    }
+}
+
 impl Artifact for Queries {
     fn encode(&self) -> Result<Vec<u8>, DecodeError> {
         let mut table = TableWriter::new(NAME, VERSION);
@@ -36,15 +43,45 @@ impl Artifact for Queries {
     }
 
     fn decode(bytes: Vec<u8>) -> Result<Self, DecodeError> {
-        let table = TableReader::open(bytes, NAME, VERSION)?;
-        let ids = table.text("case_id")?.into_iter();
-        let texts = table.text("text")?.into_iter();
-        let categories = table.opt_text("category")?.into_iter();
-        let rows = ids
-            .zip(texts)
-            .zip(categories)
-            .map(|((case_id, text), category)| Query { case_id, text, category })
-            .collect();
-        Ok(Queries { rows })
+        Ok(Queries { rows: rows_of(&TableReader::open(bytes, NAME, VERSION)?)? })
+    }
+}
+
+fn rows_of(table: &TableReader) -> Result<Vec<Query>, DecodeError> {
+    let ids = table.text("case_id")?.into_iter();
+    let texts = table.text("text")?.into_iter();
+    let categories = table.opt_text("category")?.into_iter();
+    let rows =
+        ids.zip(texts).zip(categories).map(|((case_id, text), category)| Query { case_id, text, category }).collect();
+    Ok(rows)
+}
+
+impl Queries {
+    /// The questions of row group `group` of `table`, with their cases' ids.
+    ///
+    /// # Errors
+    /// When it is damaged.
+    pub fn questions(table: &TableFile, group: usize) -> Result<(Texts, Texts), DecodeError> {
+        let table = table.read(group, &["case_id", "text"])?;
+        Ok((table.texts("case_id")?, table.texts("text")?))
+    }
+}
+
+impl Queries {
+    /// All of row group `group`.
+    ///
+    /// # Errors
+    /// When it is damaged.
+    pub fn read(table: &TableFile, group: usize) -> Result<Vec<Query>, DecodeError> {
+        rows_of(&table.read(group, &["case_id", "text", "category"])?)
+    }
+
+    /// The case ids and the categories of row group `group`.
+    ///
+    /// # Errors
+    /// When it is damaged.
+    pub fn names(table: &TableFile, group: usize) -> Result<(Texts, Texts), DecodeError> {
+        let table = table.read(group, &["case_id", "category"])?;
+        Ok((table.texts("case_id")?, table.opt_texts("category")?))
     }
 }

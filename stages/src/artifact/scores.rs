@@ -1,10 +1,13 @@
 //! `scores`: what one evaluator said of each case of a unit in one query mode.
 
+use std::borrow::Cow;
+
 use ragstage_cache::table::{TableReader, TableWriter};
+use ragstage_cache::table_file::{Rows, TableFile, TableSource};
 use serde::{Deserialize, Serialize};
 
-use super::json::{Json, from_json, to_json};
-use crate::contract::Artifact;
+use super::json::{Json, from_json, object, object_text, to_json};
+use crate::contract::{Artifact, TableArtifact};
 use crate::error::{DecodeError, RowError};
 
 /// The value of a score.
@@ -128,70 +131,137 @@ pub struct Scores {
 const NAME: &str = "scores";
 const VERSION: u32 = 1;
 
-impl Artifact for Scores {
-    fn encode(&self) -> Result<Vec<u8>, DecodeError> {
-        let rows = &self.rows;
-        let details = rows.iter().map(|row| to_json(&row.detail)).collect::<Result<Vec<_>, _>>()?;
-        let errors =
-            rows.iter().map(|row| row.error.as_ref().map(to_json).transpose()).collect::<Result<Vec<_>, _>>()?;
-        let label = |row: &Score| match &row.value {
-            Some(ScoreValue::Label(label)) => Some(label.clone()),
-            _ => None,
-        };
-        let kinds = rows.iter().map(|row| match &row.value {
+/// A score as a table has it: what led to its value is JSON text that nobody has parsed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ScoreRow {
+    /// The score, without its detail.
+    pub score: Score,
+    /// The detail, compact JSON.
+    pub detail: Cow<'static, str>,
+}
+
+impl ScoreRow {
+    /// The row of `score`.
+    ///
+    /// # Errors
+    /// Only through a fault of ours.
+    pub fn of(mut score: Score) -> Result<Self, DecodeError> {
+        let detail = object_text(&std::mem::take(&mut score.detail))?;
+        Ok(ScoreRow { score, detail })
+    }
+
+    /// The score with its detail.
+    ///
+    /// # Errors
+    /// When the detail is not what was written.
+    pub fn whole(self) -> Result<Score, DecodeError> {
+        Ok(Score { detail: object(&self.detail)?, ..self.score })
+    }
+}
+
+const ALL: [&str; 9] = ["case_id", "state", "kind", "value", "label", "passed", "reason", "error", "detail"];
+
+impl Scores {
+    /// A row group.
+    ///
+    /// # Errors
+    /// Only through a fault of ours.
+    pub fn columns(rows: &[ScoreRow]) -> Result<TableWriter, DecodeError> {
+        let scores = || rows.iter().map(|row| &row.score);
+        let errors = scores().map(|row| row.error.as_ref().map(to_json).transpose()).collect::<Result<Vec<_>, _>>()?;
+        let kinds = scores().map(|row| match &row.value {
             None => "none",
             Some(ScoreValue::Number(_)) => "number",
             Some(ScoreValue::Bool(_)) => "bool",
             Some(ScoreValue::Label(_)) => "label",
         });
-        let labels: Vec<Option<String>> = rows.iter().map(label).collect();
+        let labels = scores().map(|row| match &row.value {
+            Some(ScoreValue::Label(label)) => Some(label.as_str()),
+            _ => None,
+        });
         let mut table = TableWriter::new(NAME, VERSION);
-        table.text("case_id", rows.iter().map(|row| row.case_id.as_str()));
-        table.text("state", rows.iter().map(|row| row.state.name()));
+        table.text("case_id", scores().map(|row| row.case_id.as_str()));
+        table.text("state", scores().map(|row| row.state.name()));
         table.text("kind", kinds);
-        table.opt_float("value", rows.iter().map(|row| row.value.as_ref().and_then(ScoreValue::number)));
-        table.opt_text("label", labels.iter().map(Option::as_deref));
-        table.opt_bool("passed", rows.iter().map(|row| row.passed));
-        table.opt_text("reason", rows.iter().map(|row| row.reason.as_deref()));
-        table.text("detail", details.iter().map(String::as_str));
+        table.opt_float("value", scores().map(|row| row.value.as_ref().and_then(ScoreValue::number)));
+        table.opt_text("label", labels);
+        table.opt_bool("passed", scores().map(|row| row.passed));
+        table.opt_text("reason", scores().map(|row| row.reason.as_deref()));
+        table.text("detail", rows.iter().map(|row| row.detail.as_ref()));
         table.opt_text("error", errors.iter().map(Option::as_deref));
-        Ok(table.finish()?)
+        Ok(table)
+    }
+
+    /// The scores of row group `group`. Without `details` those are not read, and empty.
+    ///
+    /// # Errors
+    /// When it is damaged.
+    pub fn read(table: &TableFile, group: usize, details: bool) -> Result<Vec<ScoreRow>, DecodeError> {
+        rows_of(&table.read(group, if details { &ALL } else { &ALL[..8] })?)
+    }
+
+    /// What led to the scores of `rows` of row group `group`.
+    ///
+    /// # Errors
+    /// When it is damaged.
+    pub fn details(table: &TableFile, group: usize, rows: &Rows) -> Result<Vec<Json>, DecodeError> {
+        let details = table.read_rows(group, &["detail"], rows)?.texts("detail")?;
+        details.iter().map(|detail| object(detail.unwrap_or("{}"))).collect()
+    }
+}
+
+fn rows_of(table: &TableReader) -> Result<Vec<ScoreRow>, DecodeError> {
+    let (case_ids, states, kinds) = (table.texts("case_id")?, table.texts("state")?, table.texts("kind")?);
+    let (values, passed) = (table.opt_float("value")?, table.opt_bool("passed")?);
+    let (labels, reasons, errors) = (table.opt_texts("label")?, table.opt_texts("reason")?, table.opt_texts("error")?);
+    let details = if table.has("detail") { Some(table.texts("detail")?) } else { None };
+    let mut rows = Vec::with_capacity(table.rows());
+    for (i, (value, passed)) in values.into_iter().zip(passed).enumerate() {
+        let value = match (kinds.get(i).unwrap_or_default(), value, labels.get(i)) {
+            ("none", _, _) => None,
+            ("number", Some(value), _) => Some(ScoreValue::Number(value)),
+            ("bool", Some(value), _) => Some(ScoreValue::Bool(value != 0.0)),
+            ("label", _, Some(label)) => Some(ScoreValue::Label(label.to_string())),
+            (kind, _, _) => return Err(DecodeError::Format(format!("row {i}: no value of kind {kind}"))),
+        };
+        let name = states.get(i).unwrap_or_default();
+        let state = [ScoreState::Scored, ScoreState::Skipped, ScoreState::Failed]
+            .into_iter()
+            .find(|state| state.name() == name)
+            .ok_or_else(|| DecodeError::Format(format!("row {i}: unknown state {name}")))?;
+        rows.push(ScoreRow {
+            score: Score {
+                case_id: case_ids.get(i).unwrap_or_default().to_string(),
+                state,
+                value,
+                passed,
+                reason: reasons.get(i).map(str::to_string),
+                detail: Json::new(),
+                error: errors.get(i).map(from_json).transpose()?,
+            },
+            detail: match details.as_ref().and_then(|details| details.get(i)) {
+                Some("{}") | None => Cow::Borrowed("{}"),
+                Some(detail) => Cow::Owned(detail.to_string()),
+            },
+        });
+    }
+    Ok(rows)
+}
+
+impl TableArtifact for Scores {
+    fn open(source: TableSource) -> Result<TableFile, DecodeError> {
+        Ok(TableFile::open(source, NAME, VERSION)?)
+    }
+}
+
+impl Artifact for Scores {
+    fn encode(&self) -> Result<Vec<u8>, DecodeError> {
+        let rows = self.rows.iter().cloned().map(ScoreRow::of).collect::<Result<Vec<_>, _>>()?;
+        Ok(Scores::columns(&rows)?.finish()?)
     }
 
     fn decode(bytes: Vec<u8>) -> Result<Self, DecodeError> {
-        let table = TableReader::open(bytes, NAME, VERSION)?;
-        let states = table.text("state")?;
-        let kinds = table.text("kind")?;
-        let values = table.opt_float("value")?;
-        let mut labels = table.opt_text("label")?.into_iter();
-        let passed = table.opt_bool("passed")?;
-        let mut reasons = table.opt_text("reason")?.into_iter();
-        let details = table.text("detail")?;
-        let errors = table.opt_text("error")?;
-        let mut rows = Vec::with_capacity(table.rows());
-        for (i, case_id) in table.text("case_id")?.into_iter().enumerate() {
-            let label = labels.next().flatten();
-            let value = match (kinds[i].as_str(), values[i], label) {
-                ("none", _, _) => None,
-                ("number", Some(value), _) => Some(ScoreValue::Number(value)),
-                ("bool", Some(value), _) => Some(ScoreValue::Bool(value != 0.0)),
-                ("label", _, Some(label)) => Some(ScoreValue::Label(label)),
-                (kind, _, _) => return Err(DecodeError::Format(format!("row {i}: no value of kind {kind}"))),
-            };
-            let state = [ScoreState::Scored, ScoreState::Skipped, ScoreState::Failed]
-                .into_iter()
-                .find(|state| state.name() == states[i])
-                .ok_or_else(|| DecodeError::Format(format!("row {i}: unknown state {}", states[i])))?;
-            rows.push(Score {
-                case_id,
-                state,
-                value,
-                passed: passed[i],
-                reason: reasons.next().flatten(),
-                detail: from_json(&details[i])?,
-                error: errors[i].as_deref().map(from_json).transpose()?,
-            });
-        }
-        Ok(Scores { rows })
+        let rows = rows_of(&TableReader::open(bytes, NAME, VERSION)?)?;
+        Ok(Scores { rows: rows.into_iter().map(ScoreRow::whole).collect::<Result<_, _>>()? })
     }
 }

@@ -1,11 +1,11 @@
 //! One case before its evaluator: what it may see, and the key of that.
 
-use ragstage_cache::{Digest, KeyHasher, KeyVisitor};
+use ragstage_cache::Digest;
 
 use super::evaluator::{CaseView, Evaluator, Reads, ResponseView, Scorable};
 use super::sample_scores::mean_score;
-use crate::artifact::{Answer, Gold, Hit, Score};
-use crate::error::RowError;
+use crate::artifact::{Answer, Gold, Hit, Score, ScoreValue};
+use crate::error::{RowError, RowErrorKind};
 
 /// One case with what the evaluator may see of it, or why there is nothing to see.
 pub(crate) struct Case<'a> {
@@ -14,14 +14,8 @@ pub(crate) struct Case<'a> {
     pub(crate) hits: &'a [Hit],
     pub(crate) answer: Option<&'a Answer>,
     pub(crate) upstream: Option<&'a RowError>,
-    pub(crate) digests: CaseDigests,
-}
-
-/// Digests of a case's gold and of what the evaluator reads of its response.
-pub(crate) struct CaseDigests {
-    pub(crate) gold: Digest,
-    pub(crate) results: Option<Digest>,
-    pub(crate) answer: Option<Digest>,
+    /// Digest of all that the score depends on beside the evaluator.
+    pub(crate) key: Digest,
 }
 
 impl Case<'_> {
@@ -41,7 +35,7 @@ impl Case<'_> {
     /// The responses that an evaluator of all at once is given: one for each answer, where it reads them.
     pub(crate) fn scorables(&self, reads: Reads) -> Vec<Scorable<'_>> {
         let case = CaseView { case_id: &self.gold.case_id, query: self.query, gold: self.gold };
-        let key = self.key(reads);
+        let key = self.key;
         let of = |answer, citations, key| {
             let response = ResponseView { results: self.hits, answer, citations };
             Scorable { case, response, key }
@@ -58,21 +52,34 @@ impl Case<'_> {
         let citations = self.answer.map(|answer| answer.citations.as_slice()).unwrap_or_default();
         vec![of(self.answer.and_then(|answer| answer.text.as_deref()), citations, key)]
     }
+}
 
-    /// The row's key: all that the score depends on beyond the evaluator.
-    pub(crate) fn key(&self, reads: Reads) -> Digest {
-        let mut v = KeyHasher::new();
-        v.begin_record("", "ragstage.score.row");
-        v.digest("gold", &self.digests.gold);
-        if reads.question {
-            v.text("question", self.query);
+/// Why no case has a score where no answers are asked for and the evaluator reads them.
+pub(crate) const NO_ANSWERS: &str = "no answers were asked for";
+
+/// The score, unless its value is none: a mean of it would be none either, and JSON has no such number.
+pub(crate) fn finite(score: Score) -> Result<Score, RowError> {
+    match score.value {
+        Some(ScoreValue::Number(value)) if !value.is_finite() => {
+            Err(RowError::new(RowErrorKind::Evaluator, format!("the score is {value}, which is no number")))
         }
-        for (name, digest) in [("results", &self.digests.results), ("answer", &self.digests.answer)] {
-            if let Some(digest) = digest {
-                v.digest(name, digest);
-            }
-        }
-        v.end();
-        v.finish()
+        _ => Ok(score),
     }
+}
+
+/// The score of a case without a response: skipped where that is no failure, else failed for the response's reason.
+pub(crate) fn unscored(error: &RowError) -> Score {
+    match error.kind {
+        RowErrorKind::Absent => Score::skipped(error.message.clone()),
+        _ => Score::failed(upstream(error)),
+    }
+}
+
+/// The error of a response as the error of its score.
+fn upstream(error: &RowError) -> RowError {
+    let message = match error.kind {
+        RowErrorKind::Upstream => error.message.clone(),
+        _ => error.to_string(),
+    };
+    RowError { kind: RowErrorKind::Upstream, message, attempts: error.attempts, retry_after_s: None }
 }

@@ -37,6 +37,10 @@ pub struct ResponseView<'a> {
 pub struct Reads {
     /// The hits.
     pub results: bool,
+    /// Of the hits only what they are and where they are from: an evaluator of single cases is shown their texts as empty.
+    pub without_texts: bool,
+    /// Of the answer only its text: an evaluator of single cases is shown no citations.
+    pub without_citations: bool,
     /// The answer and its citations.
     pub answer: bool,
     /// The question.

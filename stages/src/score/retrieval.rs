@@ -59,7 +59,7 @@ impl Evaluator for RetrievalEvaluator {
     }
 
     fn reads(&self) -> Reads {
-        Reads { results: true, ..Reads::default() }
+        Reads { results: true, without_texts: true, ..Reads::default() }
     }
 
     fn walk(&self, v: &mut dyn KeyVisitor) {

@@ -2,7 +2,7 @@
 
 use ragstage_cache::Digest;
 use ragstage_stages::aggregate::{
-    Aggregate, BuildReport, EvaluatorInfo, PlannedQuery, QueryInfo, RecipeInfo, ResponseTable, ScoreTable,
+    Aggregate, BuildReport, CaseResults, EvaluatorInfo, PlannedQuery, QueryInfo, RecipeInfo, ResponseTable, ScoreTable,
     StatisticsOptions,
 };
 use ragstage_stages::artifact::{
@@ -234,6 +234,7 @@ impl Evaluation {
             queries_info: queries,
             evaluators,
             gates: Vec::new(),
+            case_results: CaseResults::default(),
             started_at: "2026-11-30T16:20:33Z".to_string(),
             finished_at: "2026-11-30T16:20:34Z".to_string(),
             salt: 0,

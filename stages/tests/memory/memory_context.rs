@@ -9,6 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use ragstage_cache::key::key_of;
+use ragstage_cache::table_file::TableSource;
 use ragstage_cache::{Digest, StoreError};
 use ragstage_stages::contract::{
     Action, Artifact, Call, ComputeGroup, ComputeRow, ComputeTogether, Context, Decoded, MakeValue, Meter, Output,
@@ -27,6 +28,7 @@ pub struct MemoryContext {
     sources: Mutex<HashMap<Digest, Vec<u8>>>,
     rows: Mutex<HashMap<(Digest, Digest), Arc<Row>>>,
     computed: Mutex<Vec<String>>,
+    previous: Mutex<HashMap<&'static str, Vec<u8>>>,
     timeout: Option<Duration>,
     attempts_before: u32,
     meter: Meter,
@@ -92,6 +94,7 @@ impl MemoryContext {
         let produced = action.run(self).unwrap_or_else(|error| panic!("{error}"));
         for output in &produced.outputs {
             self.put_bytes(output.bytes.clone());
+            lock(&self.previous).insert(output.name, output.bytes.clone());
         }
         Ran(produced)
     }
@@ -163,6 +166,15 @@ impl Context for MemoryContext {
         let path = self.folder().join(digest.hex());
         std::fs::write(&path, self.blob(digest)?).expect("blob file");
         Ok(path)
+    }
+
+    fn previous(&self, name: &str) -> Option<TableSource> {
+        lock(&self.previous).get(name).cloned().map(TableSource::from)
+    }
+
+    fn own_rows_done(&self, computed: &[&str], failed: &[(&str, &RowError)]) {
+        let labels = computed.iter().chain(failed.iter().map(|(label, _)| label));
+        lock(&self.computed).extend(labels.map(|label| label.to_string()));
     }
 
     fn source(&self, digest: &Digest) -> Result<Option<Vec<u8>>, StageError> {

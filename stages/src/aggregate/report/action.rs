@@ -1,24 +1,29 @@
 //! The report of an evaluation in every format.
 
 use ragstage_cache::key::{key_of, walk_json};
+use ragstage_cache::table_file::Rows;
 use ragstage_cache::{Digest, KeyVisitor, Walk};
 use serde::Serialize;
 
-use super::case_response::CaseResponse;
+use super::case_response::{CaseParts, CaseResponse};
+use super::case_results::CaseResults;
+use super::case_texts::CaseTexts;
 use super::evaluation_report::EvaluationReport;
 use super::findings::Findings;
 use super::lints::Lints;
 use super::page::Page;
 use super::scale::Scale;
+use super::shown_cases::ShownCases;
 use super::view::{Material, View};
 use super::worst_cases::WorstCases;
 use crate::aggregate::action::walk_list;
 use crate::aggregate::case_list::CaseList;
 use crate::aggregate::observed::Observed;
+use crate::aggregate::response_errors::ResponseErrors;
 use crate::aggregate::series::Series;
 use crate::aggregate::unit_responses::UnitResponses;
 use crate::aggregate::{GateSpec, Latency, PlannedQuery, ResponseTable, ScoreTable, Summary, UsageTable, check};
-use crate::artifact::{Documents, Golds};
+use crate::artifact::Documents;
 use crate::contract::{Action, Context, Output, Produced, begin_key, decoded};
 use crate::error::StageError;
 use crate::step::Step;
@@ -56,7 +61,7 @@ pub struct EvaluatorInfo {
 
 /// The report of an evaluation: `report.json`, `report.md` and `report.html`, all observations, since they tell times.
 ///
-/// A unit's responses to all queries are in memory at a time, and the JSON report's text.
+/// What it lists is bounded by [`CaseResults`]: beyond that, what is not listed is in the table of all scores alone.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BuildReport {
     /// What people call the evaluation.
@@ -91,6 +96,8 @@ pub struct BuildReport {
     pub evaluators: Vec<EvaluatorInfo>,
     /// The bounds that the means must keep.
     pub gates: Vec<GateSpec>,
+    /// Which case results are listed.
+    pub case_results: CaseResults,
     /// When the evaluation began, RFC 3339 in UTC; not in the key.
     pub started_at: String,
     /// When it ended, RFC 3339 in UTC; not in the key.
@@ -144,6 +151,7 @@ impl Walk for BuildReport {
         walk_list(v, "query_infos", &self.queries_info);
         walk_list(v, "evaluators", &self.evaluators);
         walk_list(v, "gates", &self.gates);
+        self.case_results.walk(v);
         v.end();
     }
 }
@@ -168,40 +176,63 @@ impl BuildReport {
         format!("eval_{}", key_of(self).hex().chars().take(32).collect::<String>())
     }
 
-    /// Hands every case in every query to `visit`: units in order, in them cases, in them queries.
+    /// Hands every listed case in every query to `visit`: units in order, in them cases, in them queries. A row group of a
+    /// unit's responses to all queries is in memory at a time.
     fn visit_cases(
         &self,
         context: &dyn Context,
         cases: &CaseList,
-        golds: &Golds,
+        texts: &CaseTexts,
+        columns: &[(&PlannedQuery, &[Series])],
+        shown: &ShownCases,
         mut visit: impl FnMut(usize, CaseResponse<'_>) -> Result<(), StageError>,
     ) -> Result<(), StageError> {
         let step = self.step();
-        let series = Series::read(context, step, &self.plan, &self.scores, cases)?;
-        let mut rest = series.as_slice();
-        let mut columns = Vec::with_capacity(self.plan.len());
-        for planned in &self.plan {
-            // The series follow the plan.
-            let (own, others) = rest.split_at(planned.evaluators.len().min(rest.len()));
-            rest = others;
-            columns.push((planned, own, cases.responses(step, planned, &self.responses)?));
-        }
+        let tables = columns.iter().map(|(planned, _)| cases.responses(step, planned, &self.responses));
+        let tables = tables.collect::<Result<Vec<_>, _>>()?;
         for unit in 0..cases.units.units.len() {
-            let mut responses = Vec::with_capacity(columns.len());
-            for (_, _, tables) in &columns {
-                responses.push(match tables[unit] {
-                    Some(table) => Some((
-                        UnitResponses::read(context, step, table, cases, unit)?,
-                        Observed::read(context, step, table, cases, unit)?,
-                    )),
-                    None => None,
-                });
-            }
-            for entry in cases.range(unit) {
-                for (column, ((planned, own, _), responses)) in columns.iter().zip(&responses).enumerate() {
-                    let scores = own.iter().map(|s| (s.evaluator.as_str(), s.outcome(cases, entry))).collect();
-                    let gold = golds.rows.get(cases.entries[entry].row);
-                    visit(column, CaseResponse::new(cases, gold, planned, responses.as_ref(), entry, scores))?;
+            let first = cases.range(unit).start;
+            for (group, range) in cases.groups(unit) {
+                let mut read = Vec::with_capacity(columns.len());
+                let entries = first + range.start..first + range.end;
+                for (column, ((_, own), tables)) in columns.iter().zip(&tables).enumerate() {
+                    let listed: Vec<usize> = entries
+                        .clone()
+                        .filter(|&entry| shown.has(entry, column))
+                        .map(|entry| entry - entries.start)
+                        .collect();
+                    let rows = if listed.len() == range.len() { Rows::All } else { Rows::Some(listed.clone()) };
+                    let ids: Vec<&str> = listed.iter().map(|row| cases.query(entries.start + row).case_id).collect();
+                    let responses = match tables[unit] {
+                        Some(table) if !listed.is_empty() => Some((
+                            UnitResponses::read(context, step, table, cases, unit, (group, &rows), &ids)?,
+                            Observed::read(context, step, table, cases, unit)?,
+                        )),
+                        _ => None,
+                    };
+                    let details = match listed.is_empty() {
+                        true => Vec::new(),
+                        false => {
+                            let details = own.iter().map(|series| series.details(context, step, unit, group, &rows));
+                            details.collect::<Result<Vec<_>, _>>()?
+                        }
+                    };
+                    read.push((listed, responses, details));
+                }
+                for entry in entries.clone() {
+                    for (column, ((planned, own), (listed, responses, details))) in
+                        columns.iter().zip(&read).enumerate()
+                    {
+                        let Ok(row) = listed.binary_search(&(entry - entries.start)) else { continue };
+                        let Some((query, gold)) = texts.get(cases.entries[entry].row) else { continue };
+                        let parts = CaseParts {
+                            query,
+                            gold,
+                            scores: own.iter().map(|s| (s.evaluator.as_str(), s.outcome(cases, entry))).collect(),
+                            details: details.iter().map(|details| details.get(row)).collect(),
+                        };
+                        visit(column, CaseResponse::new(cases, planned, responses.as_ref(), entry, row, parts))?;
+                    }
                 }
             }
         }
@@ -245,11 +276,23 @@ impl Action for BuildReport {
         let scales = self.scales(&summary);
         let json_fault = |error: serde_json::Error| StageError::encode(step, error);
         let mut json = EvaluationReport::begin(self, &report_id, &cases, &summary).map_err(json_fault)?;
-        let golds = decoded::<Golds>(context, step, &self.gold)?;
-        let mut lints = Lints::begin(&cases, &self.plan, &golds, &documents);
+        let series = Series::read(context, step, &self.plan, &self.scores, &cases)?;
+        let errors = ResponseErrors::read(context, step, &self.plan, &self.responses, &cases)?;
+        let mut rest = series.as_slice();
+        let mut columns = Vec::with_capacity(self.plan.len());
+        for planned in &self.plan {
+            // The series follow the plan.
+            let (own, others) = rest.split_at(planned.evaluators.len().min(rest.len()));
+            rest = others;
+            columns.push((planned, own));
+        }
+        let shown = ShownCases::of(self.case_results, &cases, &columns, &scales, &errors);
+        let texts = CaseTexts::read(context, step, (&self.queries, &self.gold), &cases, &shown)?;
+        let mut lints = Lints::begin(&cases, &self.plan, texts.golds(), &documents);
+        columns.iter().enumerate().for_each(|(column, (_, own))| lints.see_scores(column, own));
         let mut worst = WorstCases::default();
         let mut case_results = 0;
-        self.visit_cases(context, &cases, &golds, |column, case| {
+        self.visit_cases(context, &cases, &texts, &columns, &shown, |column, case| {
             worst.offer(&case, &scales[column]);
             lints.see(column, &case);
             case_results += 1;
@@ -257,8 +300,9 @@ impl Action for BuildReport {
         })?;
         let lints = lints.finish();
         let findings = Findings { summary: &summary, latency: &latency, usage: &usage, gates: &gates, lints: &lints };
-        let json = json.finish(&documents, &findings).map_err(json_fault)?;
+        let json = json.finish(&documents, &findings, &shown).map_err(json_fault)?;
         let (worst, hidden_cases) = worst.finish();
+        let hidden_cases = shown.bad.map_or(hidden_cases, |bad| bad.saturating_sub(worst.len()));
         let view = View::of(&Material {
             report: self,
             report_id: &report_id,

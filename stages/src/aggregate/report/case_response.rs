@@ -6,7 +6,7 @@ use crate::aggregate::planned_query::PlannedQuery;
 use crate::aggregate::series::Outcome;
 use crate::aggregate::unit_responses::{ResponseFailure, UnitResponses};
 use crate::aggregate::usage::UsagePart;
-use crate::artifact::{Answer, Gold, Query, Retrieved};
+use crate::artifact::{Answer, Gold, Json, Query, Retrieved};
 use crate::model::ModelUsage;
 
 /// A case, its response and its scores.
@@ -24,23 +24,34 @@ pub(super) struct CaseResponse<'a> {
     pub(super) usage: Vec<(UsagePart, &'a [ModelUsage])>,
     /// Evaluator and outcome, in the plan's order.
     pub(super) scores: Vec<(&'a str, Outcome<'a>)>,
+    /// What led to each of the scores.
+    pub(super) details: Vec<Option<&'a Json>>,
+}
+
+/// A case's texts and scores.
+pub(super) struct CaseParts<'a> {
+    pub(super) query: &'a Query,
+    pub(super) gold: Option<&'a Gold>,
+    pub(super) scores: Vec<(&'a str, Outcome<'a>)>,
+    pub(super) details: Vec<Option<&'a Json>>,
 }
 
 impl<'a> CaseResponse<'a> {
-    /// The case `entry` of `planned`, with its unit's `responses` where the unit was asked.
+    /// The case `entry` of `planned`, with `responses` of which it is row `row`, where its unit was asked.
     pub(super) fn new(
         cases: &'a CaseList,
-        gold: Option<&'a Gold>,
         planned: &'a PlannedQuery,
         responses: Option<&'a (UnitResponses, Observed)>,
         entry: usize,
-        scores: Vec<(&'a str, Outcome<'a>)>,
+        row: usize,
+        parts: CaseParts<'a>,
     ) -> Self {
-        let row = cases.within(entry);
+        let CaseParts { query, gold, scores, details } = parts;
+        let within = cases.within(entry);
         CaseResponse {
             planned,
             unit_id: cases.unit_id(entry),
-            query: cases.query(entry),
+            query,
             gold,
             retrieved: responses.and_then(|(responses, _)| responses.retrieved(row)),
             answer: responses.and_then(|(responses, _)| responses.answer(row)),
@@ -48,16 +59,17 @@ impl<'a> CaseResponse<'a> {
                 Some((responses, _)) => responses.failure(row),
                 None => Some(ResponseFailure::absent()),
             },
-            latency_ms: responses.and_then(|(_, observed)| observed.total(row)),
+            latency_ms: responses.and_then(|(_, observed)| observed.total(within)),
             usage: match responses {
                 Some((_, observed)) => [UsagePart::Retrieve, UsagePart::Answer]
                     .into_iter()
-                    .map(|part| (part, observed.usage(part, row)))
+                    .map(|part| (part, observed.usage(part, within)))
                     .filter(|(_, usage)| !usage.is_empty())
                     .collect(),
                 None => Vec::new(),
             },
             scores,
+            details,
         }
     }
 

@@ -152,8 +152,8 @@ fn scores<'a>(case: &'a CaseResponse<'a>) -> Vec<ScoreEntry<'a>> {
         passed,
         metadata,
     };
-    let scores = case.scores.iter();
-    scores.filter_map(|(name, outcome)| Some(entry(name, outcome.value?, outcome.passed, outcome.detail))).collect()
+    let scores = case.scores.iter().zip(&case.details);
+    scores.filter_map(|((name, outcome), detail)| Some(entry(name, outcome.value?, outcome.passed, *detail))).collect()
 }
 
 fn unscored<'a>(case: &'a CaseResponse<'a>) -> Vec<UnscoredEntry<'a>> {
@@ -163,7 +163,7 @@ fn unscored<'a>(case: &'a CaseResponse<'a>) -> Vec<UnscoredEntry<'a>> {
             name,
             state: outcome.state.name(),
             reason: outcome.reason,
-            error: outcome.error.as_deref(),
+            error: outcome.error,
         })
         .collect()
 }

@@ -11,6 +11,7 @@ use super::case_result::CaseResult;
 use super::findings::Findings;
 use super::json_object::JsonObject;
 use super::lints::Lint;
+use super::shown_cases::{ShownCases, Truncated};
 use crate::aggregate::case_list::CaseList;
 use crate::aggregate::{GateOutcome, Latency, Summary, UsageTable};
 use crate::artifact::{Documents, Json};
@@ -55,6 +56,8 @@ struct Ragstage<'a> {
     usage: Option<&'a UsageTable>,
     gates: &'a [GateOutcome],
     lints: &'a [Lint],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    case_results_truncated: Option<&'a Truncated>,
     digests: BTreeMap<&'static str, String>,
 }
 
@@ -99,6 +102,7 @@ impl<'a> EvaluationReport<'a> {
         mut self,
         documents: &Documents,
         findings: &Findings<'_>,
+        shown: &ShownCases,
     ) -> Result<Vec<u8>, serde_json::Error> {
         let report = self.report;
         self.object.end_array();
@@ -117,6 +121,7 @@ impl<'a> EvaluationReport<'a> {
             usage: Some(findings.usage).filter(|usage| !usage.rows.is_empty()),
             gates: findings.gates,
             lints: findings.lints,
+            case_results_truncated: shown.truncated.as_ref(),
             digests: report.inputs().into_iter().map(|(name, digest)| (name, digest.hex())).collect(),
         };
         self.object.field("ragstage", &ragstage)?;
@@ -196,11 +201,7 @@ fn metadata<'a>(cases: &'a CaseList, documents: &'a Documents) -> ReportMetadata
                 .filter_map(|row| documents.rows.get(row))
                 .map(|document| document.document_id.as_str())
                 .collect(),
-            case_ids: case_rows
-                .into_iter()
-                .filter_map(|row| cases.queries.rows.get(row))
-                .map(|query| query.case_id.as_str())
-                .collect(),
+            case_ids: case_rows.into_iter().map(|row| cases.name(row).case_id).collect(),
             metadata: &unit.metadata,
         }
     });

@@ -4,14 +4,18 @@ mod action;
 mod bar;
 mod case_response;
 mod case_result;
+mod case_results;
+mod case_texts;
 mod evaluation_report;
 mod findings;
 mod json_object;
 mod lints;
 mod page;
 mod scale;
+mod shown_cases;
 mod slice_table;
 mod view;
 mod worst_cases;
 
 pub use action::{BuildReport, EvaluatorInfo, QueryInfo, RecipeInfo};
+pub use case_results::CaseResults;

@@ -84,7 +84,7 @@ impl JudgeKind {
             JudgeKind::ContextRecall | JudgeKind::ContextPrecision => (true, false),
             _ => (false, true),
         };
-        Reads { results, answer, question: true }
+        Reads { results, answer, question: true, ..Reads::default() }
     }
 
     /// The prompt of its verdict, where an evaluation gives none.

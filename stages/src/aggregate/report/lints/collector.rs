@@ -9,6 +9,7 @@ use super::lint::{Lint, counted};
 use crate::aggregate::PlannedQuery;
 use crate::aggregate::case_list::CaseList;
 use crate::aggregate::report::case_response::CaseResponse;
+use crate::aggregate::series::Series;
 use crate::artifact::{Documents, Golds};
 use crate::prepare::QRELS_WITHOUT_QUERY;
 
@@ -17,7 +18,8 @@ pub(in crate::aggregate::report) struct Lints<'a> {
     cases: &'a CaseList,
     plan: &'a [PlannedQuery],
     documents: KnownDocuments<'a>,
-    gold: DanglingGold,
+    /// `None` where neither the gold nor all results are looked at: what is found by looking at all of them is not looked for.
+    gold: Option<DanglingGold>,
     columns: Vec<Column>,
 }
 
@@ -30,11 +32,11 @@ struct Column {
 }
 
 impl<'a> Lints<'a> {
-    /// Looks at the gold.
+    /// Looks at the gold, where there is time for it: only then are results looked at too.
     pub(in crate::aggregate::report) fn begin(
         cases: &'a CaseList,
         plan: &'a [PlannedQuery],
-        golds: &Golds,
+        golds: Option<&Golds>,
         documents: &'a Documents,
     ) -> Self {
         let documents = KnownDocuments::of(documents);
@@ -43,7 +45,7 @@ impl<'a> Lints<'a> {
             duplicates: DuplicateHits::default(),
             scores: planned.evaluators.iter().map(|_| ConstantScores::default()).collect(),
         };
-        let gold = DanglingGold::of(cases, golds, &documents);
+        let gold = golds.map(|golds| DanglingGold::of(cases, golds, &documents));
         Lints { cases, plan, documents, gold, columns: plan.iter().map(column).collect() }
     }
 
@@ -51,22 +53,29 @@ impl<'a> Lints<'a> {
     pub(in crate::aggregate::report) fn see(&mut self, column: usize, case: &CaseResponse<'_>) {
         let Some(column) = self.columns.get_mut(column) else { return };
         let case_id = &case.query.case_id;
-        if let Some(retrieved) = case.retrieved {
-            self.gold.see(&retrieved.results);
+        if let (Some(retrieved), Some(gold)) = (case.retrieved, &mut self.gold) {
+            gold.see(&retrieved.results);
             column.document_ids.see(case_id, &retrieved.results, &self.documents);
             column.duplicates.see(case_id, &retrieved.results);
         }
-        for (scores, (_, outcome)) in column.scores.iter_mut().zip(&case.scores) {
-            if let Some(value) = outcome.value {
-                scores.see(case_id, value);
+    }
+
+    /// Looks at the scores that the planned query at `column` gave, by evaluator.
+    pub(in crate::aggregate::report) fn see_scores(&mut self, column: usize, series: &[Series]) {
+        let Some(column) = self.columns.get_mut(column) else { return };
+        for (scores, series) in column.scores.iter_mut().zip(series) {
+            for entry in 0..self.cases.len() {
+                if let Some(value) = series.outcome(self.cases, entry).value {
+                    scores.see(self.cases.query(entry).case_id, value);
+                }
             }
         }
     }
 
     /// All that is to be told, once every case was seen.
     pub(in crate::aggregate::report) fn finish(self) -> Vec<Lint> {
-        let names_documents = self.gold.names_documents();
-        let mut lints = self.gold.lints(self.cases);
+        let names_documents = self.gold.as_ref().is_some_and(DanglingGold::names_documents);
+        let mut lints = self.gold.map(|gold| gold.lints(self.cases)).unwrap_or_default();
         let metadata = &self.cases.units.benchmark.metadata;
         if let Some(count) =
             metadata.get(QRELS_WITHOUT_QUERY).and_then(|count| count.as_u64()).filter(|count| *count > 0)

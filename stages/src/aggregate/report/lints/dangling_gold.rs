@@ -73,7 +73,7 @@ impl DanglingGold {
         let mut add = |entries: BTreeSet<usize>, what: &str, example: &str| {
             let mut named = Cases::default();
             for entry in entries {
-                named.add(&cases.query(entry).case_id);
+                named.add(cases.query(entry).case_id);
             }
             let of = counted(named.count(), "case");
             lints.push(named.lint(NAME, format!("the gold of {of} names {what}, such as {example:?}")));

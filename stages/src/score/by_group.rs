@@ -1,0 +1,215 @@
+//! Evaluators of single cases: a row group at a time, on all cores, so that memory does not grow with the benchmark.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::{Mutex, PoisonError};
+
+use ragstage_cache::Digest;
+use ragstage_cache::key::key_of;
+use ragstage_cache::table::TableError;
+use ragstage_cache::table_stream::{EncodedGroup, TableStream};
+use rayon::prelude::*;
+
+use super::action::{ScoreResponses, Slot};
+use super::case::{Case, NO_ANSWERS, finite, unscored};
+use super::previous_scores::{PreviousScores, Wanted};
+use super::unit_tables::{GroupTables, UnitTables};
+use crate::artifact::{KnownSources, RowParts, Score, ScoreKey, ScoreKeys, ScoreRow, Scores};
+use crate::contract::{Context, Output, OwnRow, Produced};
+use crate::error::{DecodeError, RowError, RowErrorKind, StageError, StageErrorKind};
+use crate::step::Step;
+
+/// Cases that one core scores before it looks for more: few enough to share a row group, enough to be worth the asking.
+const CHUNK: usize = 256;
+
+/// The scores of a row group, encoded.
+struct ScoredGroup {
+    scores: EncodedGroup,
+    keys: EncodedGroup,
+    failed: u64,
+}
+
+fn encode(error: impl std::fmt::Display) -> StageError {
+    StageError::encode(Step::Score, error)
+}
+
+impl ScoreResponses {
+    /// Scores each case by itself, unless the last run did.
+    pub(super) fn score_by_group(&self, context: &dyn Context) -> Result<Produced, StageError> {
+        let tables = UnitTables::open(context, self)?;
+        let previous = PreviousScores::open(context);
+        let slot = key_of(&Slot { evaluator: &*self.evaluator, salt: self.salt });
+        let table_fault = |error: TableError| encode(error);
+        let mut scores = TableStream::new(Scores::columns(&[]).map_err(encode)?).map_err(table_fault)?;
+        let mut keys = TableStream::new(ScoreKeys::columns(&[])).map_err(table_fault)?;
+        let done: Vec<Mutex<Option<ScoredGroup>>> = (0..tables.groups()).map(|_| Mutex::default()).collect();
+        context.spread(tables.groups(), &|group| {
+            let read = tables.read(group)?;
+            let Some((rows, row_keys)) = self.score_group(context, &slot, previous.as_ref(), group, &read)? else {
+                return Ok(());
+            };
+            let columns = Scores::columns(&rows).map_err(encode)?;
+            let scored = ScoredGroup {
+                scores: scores.encode(group, columns).map_err(table_fault)?,
+                keys: keys.encode(group, ScoreKeys::columns(&row_keys)).map_err(table_fault)?,
+                failed: rows.iter().filter(|row| row.score.error.is_some()).count() as u64,
+            };
+            if let Some(place) = done.get(group) {
+                *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(scored);
+            }
+            Ok(())
+        })?;
+        let mut failed = 0;
+        for group in done {
+            let group = group.into_inner().unwrap_or_else(PoisonError::into_inner);
+            // Nobody wanted the rows.
+            let group = group.ok_or(StageError { step: Step::Score, kind: StageErrorKind::Cancelled })?;
+            failed += group.failed;
+            scores.append(group.scores).map_err(table_fault)?;
+            keys.append(group.keys).map_err(table_fault)?;
+        }
+        let outputs = vec![
+            Output::value("scores", scores.finish().map_err(table_fault)?, tables.rows()),
+            Output::observation("score_keys", keys.finish().map_err(table_fault)?, tables.rows()),
+        ];
+        Ok(Produced { outputs, failed, ..Produced::default() })
+    }
+
+    /// The scores of a row group with their keys; `None` where nobody wants them.
+    #[allow(clippy::type_complexity)]
+    fn score_group(
+        &self,
+        context: &dyn Context,
+        slot: &Digest,
+        previous: Option<&PreviousScores>,
+        group: usize,
+        tables: &GroupTables,
+    ) -> Result<Option<(Vec<ScoreRow>, Vec<Option<Digest>>)>, StageError> {
+        let rows = tables.rows;
+        if self.evaluator.reads().answer && self.answers.is_none() {
+            let skipped = |row| self.row(tables, row, Ok(Score::skipped(NO_ANSWERS)));
+            let skipped = (0..rows).map(skipped).collect::<Result<_, _>>().map_err(encode)?;
+            return Ok(Some((skipped, vec![None; rows])));
+        }
+        let errors = (0..rows).map(|row| tables.error(row)).collect::<Result<Vec<_>, _>>().map_err(encode)?;
+        let mut parts = RowParts::default();
+        let keys: Vec<Option<Digest>> = errors
+            .iter()
+            .enumerate()
+            .map(|(row, error)| {
+                error.is_none().then(|| {
+                    parts.clear();
+                    parts.bytes(&slot.0);
+                    tables.parts(row, &mut parts);
+                    parts.digest()
+                })
+            })
+            .collect();
+        let known = match previous {
+            Some(previous) => {
+                let wanted = |(row, key): (usize, &Option<Digest>)| Wanted {
+                    case_id: tables.case_id(row),
+                    key: key.as_ref().and_then(|key| ScoreKey::try_from(&key.0[..size_of::<ScoreKey>()]).ok()),
+                };
+                let wanted: Vec<Wanted<'_>> = keys.iter().enumerate().map(wanted).collect();
+                previous.rows(group * TableStream::GROUP_ROWS, &wanted)
+            }
+            None => Vec::new(),
+        };
+        let reused = |row: usize| known.get(row).is_some_and(Option::is_some);
+        let own = |(row, key): (usize, &Option<Digest>)| {
+            key.map(|key| OwnRow { key, label: tables.case_id(row), reused: reused(row) })
+        };
+        let own: Vec<OwnRow<'_>> = keys.iter().enumerate().filter_map(own).collect();
+        if !context.own_rows(slot, &own) {
+            return Ok(None);
+        }
+        let missing: Vec<(usize, Digest)> = keys
+            .iter()
+            .enumerate()
+            .filter_map(|(row, key)| Some((row, (*key)?)))
+            .filter(|(row, _)| !reused(*row))
+            .collect();
+        let mut computed = self.compute(tables, &missing)?.into_iter();
+        let (mut done, mut failed) = (Vec::new(), Vec::new());
+        let mut rows = Vec::with_capacity(rows);
+        let mut keys = keys;
+        let mut known = known.into_iter();
+        for (row, (error, key)) in errors.into_iter().zip(&mut keys).enumerate() {
+            rows.push(match (error, known.next().flatten()) {
+                (Some(error), _) => self.row(tables, row, Ok(unscored(&error))).map_err(encode)?,
+                (None, Some(known)) => {
+                    let case_id = tables.case_id(row).to_string();
+                    ScoreRow { score: Score { case_id, ..known.score }, ..known }
+                }
+                (None, None) => {
+                    let score = computed.next().ok_or_else(|| encode("fewer rows came back than were asked for"))?;
+                    match &score {
+                        Ok(_) => done.push(tables.case_id(row)),
+                        Err(error) => {
+                            *key = None;
+                            failed.push((tables.case_id(row), error.clone()));
+                        }
+                    }
+                    self.row(tables, row, score).map_err(encode)?
+                }
+            });
+        }
+        let failed: Vec<(&str, &RowError)> = failed.iter().map(|(case, error)| (*case, error)).collect();
+        if !done.is_empty() || !failed.is_empty() {
+            context.own_rows_done(&done, &failed);
+        }
+        Ok(Some((rows, keys)))
+    }
+
+    /// The row of a score, or of why there is none.
+    fn row(&self, tables: &GroupTables, row: usize, score: Result<Score, RowError>) -> Result<ScoreRow, DecodeError> {
+        let case_id = tables.case_id(row).to_string();
+        ScoreRow::of(Score { case_id, ..score.unwrap_or_else(Score::failed) })
+    }
+
+    /// The scores of `missing`, rows with their keys.
+    fn compute(
+        &self,
+        tables: &GroupTables,
+        missing: &[(usize, Digest)],
+    ) -> Result<Vec<Result<Score, RowError>>, StageError> {
+        let chunk = |rows: &[(usize, Digest)]| {
+            let mut known = KnownSources::new();
+            rows.iter().map(|&(row, key)| self.one(tables, row, key, &mut known)).collect::<Result<Vec<_>, _>>()
+        };
+        // The few rows of a small unit are not worth waking others.
+        let scores = match missing.len() <= CHUNK {
+            true => chunk(missing),
+            false => {
+                let chunks = missing.par_chunks(CHUNK).map(chunk).collect::<Result<Vec<_>, _>>();
+                chunks.map(|chunks| chunks.into_iter().flatten().collect())
+            }
+        };
+        scores.map_err(encode)
+    }
+
+    fn one(
+        &self,
+        tables: &GroupTables,
+        row: usize,
+        key: Digest,
+        known: &mut KnownSources,
+    ) -> Result<Result<Score, RowError>, DecodeError> {
+        let hits = match tables.results() {
+            Some(results) => results.hits(row, known)?,
+            None => Vec::new(),
+        };
+        let answer = tables.answers().map(|answers| answers.answer(row)).transpose()?;
+        let query = tables.question(row);
+        tables.with_gold(row, |gold| {
+            let case = Case { gold, query, hits: &hits, answer: answer.as_ref(), upstream: None, key };
+            let score = std::panic::catch_unwind(AssertUnwindSafe(|| case.evaluate(&*self.evaluator)));
+            score.unwrap_or_else(|_| Err(broke_down(&gold.case_id))).and_then(finite)
+        })
+    }
+}
+
+/// What a panic on a case is to its score: a failure of that case, not of the run.
+fn broke_down(case_id: &str) -> RowError {
+    RowError::new(RowErrorKind::Evaluator, format!("{case_id}: the code that reads it broke down on it"))
+}
