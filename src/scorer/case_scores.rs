@@ -1,0 +1,2 @@
+//! placeholder
+pub struct CaseScores; pub struct EvaluatorSummary; pub struct MissingCases;
