@@ -7,7 +7,8 @@ use clap::{Arg, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueE
 use ragstage_stages::step::{Stage, Step};
 
 use super::failure::Failure;
-use super::{cache, completions, explain, graph, init, kb, models, plan, report, run, schema, status};
+use super::standalone::StandaloneFlags;
+use super::{cache, completions, explain, graph, init, kb, models, plan, report, run, schema, standalone, status};
 use crate::exit;
 use crate::graph::GraphFormat;
 
@@ -37,6 +38,12 @@ Example:
   ragstage models get wordllama-l2-256
   ragstage models get my-model --from /data/my-model";
 
+const SCORE_HELP: &str = "\
+Examples:
+  ragstage score evaluation.yaml --evaluator 'nDCG@20'
+  ragstage score --qrels qrels.tsv --run run.trec --measure nDCG@10 --measure AP
+  ragstage score --cases cases.jsonl --responses responses.jsonl --evaluator token_f1";
+
 /// Commands that use no store, and so do not offer to choose one.
 const WITHOUT_STORE: [&str; 4] = ["models", "init", "schema", "completions"];
 
@@ -48,7 +55,7 @@ enum Command {
     )]
     Run(RunFlags),
     /// Score cached responses again; never asks a query
-    #[command(after_help = "Example:\n  ragstage score evaluation.yaml --evaluator 'nDCG@20'")]
+    #[command(after_help = SCORE_HELP)]
     Score(ScoreFlags),
     /// Say what would run and why, without running it
     #[command(
@@ -183,6 +190,9 @@ pub struct ScoreFlags {
     /// What it shares with `run`.
     #[command(flatten)]
     pub run: RunFlags,
+    /// Scoring without evaluation file and store.
+    #[command(flatten)]
+    pub standalone: StandaloneFlags,
 }
 
 /// Flags of `plan`.
@@ -410,6 +420,7 @@ pub fn main() -> ExitCode {
     let store = flags.store.as_deref();
     let outcome: Result<u8, Failure> = match &flags.command {
         Command::Run(flags) => run::run(flags, store, false),
+        Command::Score(flags) if flags.standalone.any() => standalone::standalone(&flags.standalone, &flags.run),
         Command::Score(flags) => run::run(&flags.run, store, true),
         Command::Plan(flags) => plan::plan(flags, store),
         Command::Status(flags) => status::status(flags, store),

@@ -17,6 +17,8 @@ mod plan;
 mod report;
 mod run;
 mod schema;
+mod standalone;
+mod standalone_cases;
 mod status;
 
 pub use flags::main;
