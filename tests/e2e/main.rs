@@ -34,6 +34,7 @@ mod sharing;
 mod small;
 mod space;
 mod store_place;
+mod trec_scorer;
 mod two_processes;
 mod units;
 mod values;
