@@ -67,7 +67,7 @@ impl JudgedQueries {
         let judgements = if table {
             run_parquet::judgements(path)?
         } else {
-            let bytes = read_file::read(path).map_err(|error| unreadable(path, &error))?;
+            let bytes = read_file::read(path)?;
             parse(&bytes, &mut faults)
         };
         let read = JudgedQueries::of(judgements, &mut faults);

@@ -18,5 +18,6 @@ mod words;
 
 pub use case_scores::{CaseScores, EvaluatorSummary, MissingCases};
 pub use judged_queries::JudgedQueries;
+pub use read_file::read as read_bytes;
 pub use run_file::RunFile;
 pub use run_scores::RunScores;

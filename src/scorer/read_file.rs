@@ -5,6 +5,9 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
+use ragstage_stages::error::InputError;
+
+use super::faults::unreadable;
 
 /// The first bytes of gzip.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
@@ -25,12 +28,16 @@ pub fn open(path: &Path) -> io::Result<Box<dyn Read + Send>> {
     Ok(if packed { Box::new(MultiGzDecoder::new(io::BufReader::with_capacity(1 << 16, whole))) } else { Box::new(whole) })
 }
 
-/// All of it.
+/// All of `path`.
 ///
 /// # Errors
-/// As [`open`].
-pub fn read(path: &Path) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    open(path)?.read_to_end(&mut bytes)?;
-    Ok(bytes)
+/// When the file cannot be read or unpacked.
+pub fn read(path: &Path) -> Result<Vec<u8>, Vec<InputError>> {
+    let whole = || {
+        let packed = std::fs::metadata(path)?.len();
+        let mut bytes = Vec::with_capacity(usize::try_from(packed).unwrap_or(0));
+        open(path)?.read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    whole().map_err(|error| unreadable(path, &error))
 }

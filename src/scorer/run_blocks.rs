@@ -74,7 +74,7 @@ fn query(block: &[u8], start: usize) -> &[u8] {
 
 /// Where the last whole line begins whose query is another one than that of the line before.
 fn last_change(block: &[u8]) -> Option<usize> {
-    let line_before = |end: usize| block.get(..end)?.iter().rposition(|byte| *byte == b'\n').map(|feed| feed + 1);
+    let line_before = |end: usize| memchr::memrchr(b'\n', block.get(..end)?).map(|feed| feed + 1);
     // The last line may be torn, so its query is not known.
     let mut start = line_before(block.len())?;
     loop {

@@ -136,7 +136,7 @@ mod tests {
             [
                 "1:15: expected 6 columns (query Q0 document rank score tag), found 5",
                 "2:11: expected a number as score, found \"ten\"",
-                "3:17: expected 6 columns (query Q0 document rank score tag), found 7",
+                "3:15: expected 6 columns (query Q0 document rank score tag), found 7",
                 "4:11: expected a number as score, found \"nan\"",
             ]
         );

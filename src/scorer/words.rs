@@ -28,7 +28,7 @@ pub fn blanks_end(bytes: &[u8], mut at: usize) -> usize {
 /// Where the line that `at` is in ends: at its line feed, or with the bytes.
 pub fn line_end(bytes: &[u8], at: usize) -> usize {
     let rest = bytes.get(at..).unwrap_or_default();
-    rest.iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |end| at + end)
+    memchr::memchr(b'\n', rest).map_or(bytes.len(), |end| at + end)
 }
 
 /// The words of a line with the places where they begin.
