@@ -104,9 +104,9 @@ pub fn standalone(flags: &StandaloneFlags, run: &RunFlags) -> Result<u8, Failure
     refuse_flags_of_runs(run)?;
     // Without --jobs rayon's own pool, which has a thread per core.
     let work = || match (flags.of_runs(), flags.of_cases()) {
-        (Some(one), Some(other)) => {
-            Err(Failure::Usage(format!("{one} is of run files and {other} of responses; score them one after the other")))
-        }
+        (Some(one), Some(other)) => Err(Failure::Usage(format!(
+            "{one} is of run files and {other} of responses; score them one after the other"
+        ))),
         (Some(_), None) => score_runs(flags, run),
         (None, Some(_)) => score_cases(flags, run),
         (None, None) => {
@@ -258,7 +258,10 @@ fn no_measure(name: &str) -> Failure {
         })
     };
     let names: Vec<&str> = definitions().iter().filter(|d| makes(d)).map(|d| d.name).collect();
-    Failure::Usage(format!("--measure {name}: it is no measure of a ranking of documents; there are {}", names.join(", ")))
+    Failure::Usage(format!(
+        "--measure {name}: it is no measure of a ranking of documents; there are {}",
+        names.join(", ")
+    ))
 }
 
 /// Shows a bar of bytes where stderr is a terminal, once `path` has taken a second.
@@ -296,7 +299,8 @@ fn tell_what_is_missing(path: &Path, queries: &JudgedQueries, scores: &RunScores
             .collect();
         let more = if missing > named.len() { ", ..." } else { "" };
         let (query, are, count) = if missing == 1 { ("query", "is", "counts") } else { ("queries", "are", "count") };
-        let fate = if zero { format!("{count} as 0 (--missing skip leaves them out)") } else { format!("{are} left out") };
+        let fate =
+            if zero { format!("{count} as 0 (--missing skip leaves them out)") } else { format!("{are} left out") };
         tell!("warning: {missing} judged {query} {are} not in {file} and {fate}: {}{more}", named.join(", "));
     }
     let unjudged = scores.unjudged.len();
@@ -331,13 +335,16 @@ impl RunTable<'_> {
         if self.flags.per_query {
             let mut table = columns(["query", "measure"].into_iter().map(String::from).chain(files.iter().cloned()), 2);
             for (place, query) in self.queries.queries().iter().enumerate() {
-                let values: Vec<Option<Vec<f64>>> = self.scores.iter().map(|scores| self.values(scores, place)).collect();
+                let values: Vec<Option<Vec<f64>>> =
+                    self.scores.iter().map(|scores| self.values(scores, place)).collect();
                 if values.iter().all(Option::is_none) {
                     continue;
                 }
                 for (measure, name) in self.names.iter().enumerate() {
                     let mut row = vec![String::from_utf8_lossy(&query.id).into_owned(), name.clone()];
-                    row.extend(values.iter().map(|values| number(values.as_ref().and_then(|v| v.get(measure)).copied())));
+                    row.extend(
+                        values.iter().map(|values| number(values.as_ref().and_then(|v| v.get(measure)).copied())),
+                    );
                     table.add_row(row);
                 }
             }
@@ -356,7 +363,8 @@ impl RunTable<'_> {
     }
 
     fn json(&self) -> Value {
-        let runs: Vec<Value> = self.flags.runs.iter().zip(self.scores).map(|(path, scores)| self.run(path, scores)).collect();
+        let runs: Vec<Value> =
+            self.flags.runs.iter().zip(self.scores).map(|(path, scores)| self.run(path, scores)).collect();
         json!({
             "format": "ragstage.score.runs.v1",
             "qrels": self.flags.qrels,

@@ -100,12 +100,7 @@ fn text(evaluators: &[Box<dyn Evaluator>], scores: &CaseScores) -> String {
     format!("{}\n", table.trim_fmt())
 }
 
-fn document(
-    flags: &StandaloneFlags,
-    evaluators: &[Box<dyn Evaluator>],
-    scores: &CaseScores,
-    cases: usize,
-) -> Value {
+fn document(flags: &StandaloneFlags, evaluators: &[Box<dyn Evaluator>], scores: &CaseScores, cases: usize) -> Value {
     let of = |(place, evaluator): (usize, &Box<dyn Evaluator>)| {
         let summary = scores.summary(place);
         json!({

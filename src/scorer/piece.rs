@@ -77,7 +77,13 @@ impl PieceScores {
     ///
     /// # Errors
     /// When a query was there before.
-    pub fn add(self, before: u64, measures: usize, scores: &mut RunScores, faults: &mut Faults) -> Result<(), Scattered> {
+    pub fn add(
+        self,
+        before: u64,
+        measures: usize,
+        scores: &mut RunScores,
+        faults: &mut Faults,
+    ) -> Result<(), Scattered> {
         for fault in self.faults {
             faults.add(fault, before);
         }

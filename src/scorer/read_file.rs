@@ -25,7 +25,11 @@ pub fn open(path: &Path) -> io::Result<Box<dyn Read + Send>> {
     file.by_ref().take(GZIP.len() as u64).read_to_end(&mut first)?;
     let packed = first == GZIP;
     let whole = io::Cursor::new(first).chain(file);
-    Ok(if packed { Box::new(MultiGzDecoder::new(io::BufReader::with_capacity(1 << 16, whole))) } else { Box::new(whole) })
+    Ok(if packed {
+        Box::new(MultiGzDecoder::new(io::BufReader::with_capacity(1 << 16, whole)))
+    } else {
+        Box::new(whole)
+    })
 }
 
 /// All of `path`.

@@ -11,12 +11,12 @@ use super::faults::{Faults, unreadable};
 use super::judged_queries::JudgedQueries;
 use super::piece::{Piece, PieceScores, twin};
 use super::query_scorer::QueryScorer;
+use super::read_file;
 use super::run_blocks::{RunBlocks, pieces};
 use super::run_parquet::{self, RunGroup, Table};
 use super::run_scores::{RunScores, Scattered};
 use super::run_text::RunText;
 use super::whole_run::WholeRun;
-use super::read_file;
 
 /// A TREC run file, plain or gzip, or a Parquet table of a run.
 pub struct RunFile<'a> {

@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, AsArray, Float32Array, Float64Array, RecordBatch, StringArray, StringDictionaryBuilder, StringViewArray,
+    Array, ArrayRef, AsArray, Float32Array, Float64Array, RecordBatch, StringArray, StringDictionaryBuilder,
+    StringViewArray,
 };
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field, Float64Type, Int32Type, Int64Type, Schema};
@@ -89,10 +90,11 @@ impl Table {
         let missing: Vec<&str> = columns.into_iter().filter(|name| schema.field_with_name(name).is_err()).collect();
         if !missing.is_empty() {
             let there: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
-            let message =
-                format!("expected the columns {}, found {}", columns.join(", "), there.join(", "));
+            let message = format!("expected the columns {}, found {}", columns.join(", "), there.join(", "));
             let error = InputError::new(Place::file(path), message);
-            return Err(vec![error.hint("rename the columns; `ragstage score --run FILE --to-parquet FILE` writes a run so")]);
+            return Err(vec![
+                error.hint("rename the columns; `ragstage score --run FILE --to-parquet FILE` writes a run so"),
+            ]);
         }
         // Ids are not copied out of their pages then. Where the table has another type, it is cast.
         let field = |field: &Arc<Field>| match (field.name().as_str(), field.data_type()) {
@@ -231,7 +233,8 @@ pub fn judgements(path: &Path) -> Result<Vec<Judgement>, Vec<InputError>> {
     for group in 0..table.groups() {
         for [queries, documents, grades] in table.group(group)? {
             let wrong = |error: arrow::error::ArrowError| table.wrong_type(&error);
-            let (queries, documents) = (cast(&queries, &DataType::Utf8).map_err(wrong)?, cast(&documents, &DataType::Utf8).map_err(wrong)?);
+            let (queries, documents) =
+                (cast(&queries, &DataType::Utf8).map_err(wrong)?, cast(&documents, &DataType::Utf8).map_err(wrong)?);
             let grades = cast(&grades, &DataType::Int64).map_err(wrong)?;
             let (queries, documents): (&StringArray, &StringArray) = (queries.as_string(), documents.as_string());
             let grades = grades.as_primitive::<Int64Type>();
@@ -268,7 +271,9 @@ pub fn write(path: &Path, run: &WholeRun) -> io::Result<()> {
     // Ids and scores hardly repeat within a row group.
     for column in [DOCUMENT, SCORE] {
         let column = ColumnPath::from(column);
-        properties = properties.set_column_dictionary_enabled(column.clone(), false).set_column_encoding(column, Encoding::PLAIN);
+        properties = properties
+            .set_column_dictionary_enabled(column.clone(), false)
+            .set_column_encoding(column, Encoding::PLAIN);
     }
     let mut writer = ArrowWriter::try_new(File::create(path)?, schema.clone(), Some(properties.build()))?;
     let mut scorer = QueryScorer::default();

@@ -80,7 +80,12 @@ impl WholeQuery {
     }
 
     /// Scores the query.
-    pub fn score(&mut self, scorer: &mut QueryScorer, queries: &JudgedQueries, measures: &[&dyn Measure]) -> PieceScores {
+    pub fn score(
+        &mut self,
+        scorer: &mut QueryScorer,
+        queries: &JudgedQueries,
+        measures: &[&dyn Measure],
+    ) -> PieceScores {
         self.rows.segments = vec![Segment { query: 0..self.id.len(), rows: 0..self.rows.keys.len() }];
         let document = |row: usize| self.rows.document(&self.documents, row);
         Piece { rows: &self.rows, queries: &self.id, document }.score(scorer, queries, measures)

@@ -55,7 +55,8 @@ mod tests {
     fn words_are_what_splitting_gives() {
         for text in ["a b", "  one\ttwo   three-is-longer é\u{80}ü4567 x", "", " ", "12345678", "1234567 9", "a\rb"] {
             let found: Vec<&[u8]> = words(text.as_bytes()).map(|(_, word)| word).collect();
-            let expected: Vec<&[u8]> = text.split([' ', '\t', '\r']).filter(|w| !w.is_empty()).map(str::as_bytes).collect();
+            let expected: Vec<&[u8]> =
+                text.split([' ', '\t', '\r']).filter(|w| !w.is_empty()).map(str::as_bytes).collect();
             assert_eq!(found, expected, "{text:?}");
         }
         assert_eq!((line_end(b"ab\nc", 0), line_end(b"ab\nc", 3)), (2, 4));

@@ -27,6 +27,7 @@ mod plan;
 mod provider;
 mod quiz;
 mod rescore;
+mod response_scorer;
 mod running;
 mod search_kinds;
 mod search_modes;

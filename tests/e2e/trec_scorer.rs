@@ -68,7 +68,8 @@ fn score(space: &Space, folder: &Path, run: &Path, measures: &BTreeSet<String>, 
 #[test]
 fn every_value_is_trec_evals() {
     let Some(root) = golden() else { return };
-    let mut folders: Vec<PathBuf> = fs::read_dir(root).expect("folders").map(|entry| entry.expect("entry").path()).collect();
+    let mut folders: Vec<PathBuf> =
+        fs::read_dir(root).expect("folders").map(|entry| entry.expect("entry").path()).collect();
     folders.retain(|folder| folder.join("expected.json").is_file());
     folders.sort();
     assert_eq!(folders.len(), 14);

@@ -341,7 +341,8 @@ mod tests {
             "results": [{"id": "c1", "text": "one\ntwo", "score": 0.5, "source": {"document_id": "d"}}, {"id": 2}],
             "citations": [{"id": "citation_1", "result_id": "c1"}],
         });
-        let text = format!("\u{feff}\r\n{line}\r\n\n{}", json!({"case_id": "b", "error": {"code": 500}, "answer": null}));
+        let text =
+            format!("\u{feff}\r\n{line}\r\n\n{}", json!({"case_id": "b", "error": {"code": 500}, "answer": null}));
         let responses = read(&text).expect("responses");
         let [first, second] = responses.as_slice() else { panic!("{responses:?}") };
         assert_eq!((first.case_id.as_str(), first.answer.as_deref()), ("7", Some("a \"quoted\" word")));
@@ -360,7 +361,8 @@ mod tests {
 
     #[test]
     fn what_is_not_wanted_is_not_read() {
-        let line = ResponseLine { number: 1, bytes: br#"{"case_id": "a", "answer": 1.5, "results": "none", "metadata": 3}"# };
+        let line =
+            ResponseLine { number: 1, bytes: br#"{"case_id": "a", "answer": 1.5, "results": "none", "metadata": 3}"# };
         let parts = Parts { results: false, answer: false, others: false };
         let response = parse_response(Path::new("r"), line, parts).expect("a response");
         assert_eq!(response, Response { case_id: "a".to_string(), ..Response::default() });
@@ -385,10 +387,10 @@ mod tests {
                 "r.jsonl:2:15: `case_id` is missing; expected a text",
                 "r.jsonl:3:28: invalid type: sequence, expected a text",
                 "r.jsonl:4: case_id \"a\" is taken by line 1",
-                "r.jsonl:6:26: unknown key `answr`; `answer` is meant?",
-                "r.jsonl:7:27: the key `case_id` is there twice",
-                "r.jsonl:8:44: missing field `id`",
-                "r.jsonl:9:11: invalid JSON: EOF while parsing a value",
+                "r.jsonl:6:24: unknown key `answr`; `answer` is meant?",
+                "r.jsonl:7:26: the key `case_id` is there twice",
+                "r.jsonl:8:42: missing field `id`",
+                "r.jsonl:9:12: invalid JSON: EOF while parsing a value",
                 "r.jsonl:10:1: invalid type: sequence, expected a response: an object",
             ]
         );
