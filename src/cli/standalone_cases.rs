@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use ragstage_stages::artifact::{Gold, Score};
+use ragstage_stages::artifact::{Gold, Score, ScoreValue};
 use ragstage_stages::prepare::{SourceBytes, read_jsonl_cases};
 use ragstage_stages::score::Evaluator;
 use serde_json::{Map, Value, json};
@@ -119,7 +119,8 @@ fn document(flags: &StandaloneFlags, evaluators: &[Box<dyn Evaluator>], scores: 
     })
 }
 
-/// One line per case that has scores: `{"case_id": ..., "scores": {evaluator: {"state", "value", ...}}}`.
+/// One line per case that has scores: `{"case_id": ..., "scores": {evaluator: {"state", "value", ...}}}`. What a score
+/// does not have (`value`, `passed`, `reason`, `error`) is left out.
 fn write_cases(
     path: &Path,
     golds: &[Gold],
@@ -131,7 +132,19 @@ fn write_cases(
     for (gold, scores) in golds.iter().zip(cases).filter(|(_, scores)| !scores.is_empty()) {
         let mut all = Map::new();
         for (name, score) in names.iter().zip(scores) {
-            let mut value = serde_json::to_value(score)?;
+            let mut value = json!({"state": score.state.name(), "detail": score.detail});
+            match &score.value {
+                Some(ScoreValue::Number(number)) => value["value"] = json!(number),
+                Some(ScoreValue::Bool(truth)) => value["value"] = json!(truth),
+                Some(ScoreValue::Label(label)) => value["value"] = json!(label),
+                None => {}
+            }
+            if let Some(passed) = score.passed {
+                value["passed"] = passed.into();
+            }
+            if let Some(reason) = &score.reason {
+                value["reason"] = reason.as_str().into();
+            }
             if let Some(error) = &score.error {
                 value["error"] = error.to_string().into();
             }
