@@ -2,9 +2,9 @@
 """What other programs take for the work that `cargo bench --bench speed` times, printed as the same table.
 
 Each is measured only where it is installed: pip install bm25s PyStemmer tantivy ranx pytrec_eval-terrier numba
-faiss-cpu numpy
-SciFact is read from $RAGSTAGE_DATA/beir/scifact, the 100,000 made-up documents from target/tmp, where
-`cargo bench --bench speed -- full_text` leaves them. Always exits with 0.
+faiss-cpu numpy ir-measures polars
+SciFact is read from $RAGSTAGE_DATA/beir/scifact, the 100,000 made-up documents, the run of 10 million rows and the responses from
+target/tmp, where `cargo bench --bench speed -- full_text trec lexical` leaves them. Always exits with 0.
 """
 
 import gzip
@@ -160,6 +160,89 @@ def rescore():
         row("nDCG@10 of 10,000 cases x 10 hits, ranx", timed(evaluate)[1], "ms")
 
 
+def processor(call):
+    """Processor seconds of this process that `call` takes, and its result."""
+    start = time.process_time()
+    result = call()
+    return result, time.process_time() - start
+
+
+def trec():
+    """The run of 10 million rows that our own benchmark made, from files to five means."""
+    folder = Path(__file__).resolve().parent.parent / "target" / "tmp"
+    if not (folder / "trec.run").is_file():
+        return
+    qrels_file, run_file = str(folder / "trec.qrels"), str(folder / "trec.run")
+    if (pytrec_eval := optional("pytrec_eval")) is not None:
+
+        def by_pytrec_eval():
+            with open(qrels_file, encoding="utf-8") as file:
+                qrels = pytrec_eval.parse_qrel(file)
+            with open(run_file, encoding="utf-8") as file:
+                run = pytrec_eval.parse_run(file)
+            names = {"ndcg_cut.10", "map", "recip_rank", "P.10", "recall.100"}
+            return pytrec_eval.RelevanceEvaluator(qrels, names).evaluate(run)
+
+        row("10 million rows, TREC text, five measures: pytrec_eval", processor(by_pytrec_eval)[1], "s of processor")
+    if (ir_measures := optional("ir_measures")) is not None:
+
+        def by_ir_measures():
+            measures = [ir_measures.parse_measure(name) for name in ["nDCG@10", "AP", "RR", "P@10", "R@100"]]
+            qrels, run = ir_measures.read_trec_qrels(qrels_file), ir_measures.read_trec_run(run_file)
+            return ir_measures.calc_aggregate(measures, qrels, run)
+
+        row("10 million rows, TREC text, five measures: ir-measures", processor(by_ir_measures)[1], "s of processor")
+    if (polars := optional("polars")) is not None:
+
+        def by_polars():
+            names = ["query", "q0", "document", "rank", "score", "tag"]
+            run = polars.read_csv(run_file, separator=" ", has_header=False, new_columns=names, columns=[0, 2, 4])
+            return run.sort(["query", "score", "document"], descending=[False, True, True])
+
+        row("10 million rows, TREC text, read and ranked only: polars", processor(by_polars)[1], "s of processor")
+
+
+def normal(text):
+    return " ".join(text.casefold().split())
+
+
+def tokens(text):
+    words = "".join(c for c in text.lower() if c.isalnum() or c.isspace()).split()
+    return [word for word in words if word not in ("a", "an", "the")]
+
+
+def token_f1(answer, gold):
+    left, right = tokens(answer), tokens(gold)
+    same = sum(min(left.count(word), right.count(word)) for word in set(left))
+    return 2 * same / (len(left) + len(right)) if same else 0.0
+
+
+def lexical():
+    """Five lexical evaluators over the 10,000 responses that our own benchmark made, in plain Python."""
+    folder = Path(__file__).resolve().parent.parent / "target" / "tmp"
+    if not (folder / "lexical-responses.jsonl").is_file():
+        return
+
+    def evaluate():
+        with open(folder / "lexical-cases.jsonl", encoding="utf-8") as file:
+            golds = {case["case_id"]: case["expected"] for case in map(json.loads, file)}
+        sums = [0.0] * 5
+        with open(folder / "lexical-responses.jsonl", encoding="utf-8") as file:
+            for response in map(json.loads, file):
+                gold, answer = golds[response["case_id"]], response["answer"]
+                plain, wanted = normal(answer), [normal(text) for text in gold["answers"]]
+                evidence = [normal(piece["text"]) for piece in gold["evidence"]]
+                texts = [normal(hit["text"]) for hit in response["results"]]
+                sums[0] += any(text in plain for text in wanted)
+                sums[1] += any(text == plain for text in wanted)
+                sums[2] += max(token_f1(answer, text) for text in gold["answers"])
+                for place, depth in [(3, 5), (4, 10)]:
+                    sums[place] += sum(any(e in t for t in texts[:depth]) for e in evidence) / len(evidence)
+        return sums
+
+    row("10,000 responses x 10 hits, five lexical evaluators: plain Python", processor(evaluate)[1], "s of processor")
+
+
 def vectors(numpy):
     """The nearest 10 of 100,000 vectors of 384 numbers by cosine: 200 queries at once, and one at a time."""
     draw = numpy.random.default_rng(1)
@@ -196,10 +279,11 @@ def main():
     numpy = optional("numpy")
     if not any([bm25s and stemmer, tantivy, numpy, optional("pytrec_eval"), optional("ranx")]):
         print("no peers are installed: pip install bm25s PyStemmer tantivy ranx pytrec_eval-terrier faiss-cpu numpy")
-        return
     print("| peer | measured |\n|---|---:|")
     full_text(bm25s, stemmer, tantivy)
     rescore()
+    trec()
+    lexical()
     if numpy is not None:
         vectors(numpy)
 

@@ -7,6 +7,7 @@
 //! - [`models`]: model files of embedders that run in process.
 //! - [`plan`], [`explain`]: what would run, and why.
 //! - [`publish`]: what a run leaves in the user's folders.
+//! - [`scorer`]: scores of run files and response files, without a store.
 //! - [`progress`], [`cli`]: what people see.
 //!
 //! The meaning of all of it is in ARCHITECTURE.md.
@@ -32,4 +33,5 @@ pub mod models;
 pub mod plan;
 pub mod progress;
 pub mod publish;
+pub mod scorer;
 pub mod stale;

@@ -6,10 +6,13 @@ mod benchmark;
 mod embedders;
 mod figure;
 mod full_text;
+mod lexical;
+mod process;
 mod provider;
 mod rescore;
 mod rows;
 mod space;
+mod trec;
 mod units;
 mod vectors;
 mod warm;
@@ -19,7 +22,7 @@ use figure::Figure;
 /// A group of figures: its name, and what measures it.
 type Group = (&'static str, fn() -> Vec<Figure>);
 
-const GROUPS: [Group; 8] = [
+const GROUPS: [Group; 10] = [
     ("warm", warm::figures),
     ("rows", rows::figures),
     ("units", units::figures),
@@ -28,6 +31,8 @@ const GROUPS: [Group; 8] = [
     ("full_text", full_text::figures),
     ("vectors", vectors::figures),
     ("embedders", embedders::figures),
+    ("trec", trec::figures),
+    ("lexical", lexical::figures),
 ];
 
 fn main() {

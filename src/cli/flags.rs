@@ -39,6 +39,13 @@ Example:
   ragstage models get wordllama-l2-256
   ragstage models get my-model --from /data/my-model";
 
+const SCORE_HELP: &str = "\
+Examples:
+  ragstage score evaluation.yaml --evaluator 'nDCG@20'
+  ragstage score evaluation.yaml --response-set runs/bm25.trec
+  ragstage score --qrels qrels.tsv --run run.trec --measure nDCG@10 --measure AP
+  ragstage score --cases cases.jsonl --responses responses.jsonl --evaluator token_f1";
+
 /// Commands that use no store, and so do not offer to choose one.
 const WITHOUT_STORE: [&str; 4] = ["models", "init", "schema", "completions"];
 
@@ -50,9 +57,7 @@ enum Command {
     )]
     Run(RunFlags),
     /// Score cached responses again; never asks a query
-    #[command(
-        after_help = "Example:\n  ragstage score evaluation.yaml --evaluator 'nDCG@20'\n  ragstage score evaluation.yaml --response-set runs/bm25.trec"
-    )]
+    #[command(after_help = SCORE_HELP)]
     Score(ScoreFlags),
     /// Check responses that were made elsewhere against a benchmark, and write them in our own format
     #[command(

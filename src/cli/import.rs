@@ -10,7 +10,7 @@ use ragstage_stages::artifact::{Answers, Results};
 use ragstage_stages::contract::Artifact;
 use ragstage_stages::error::RowErrorKind;
 use ragstage_stages::query::Missing;
-use ragstage_stages::responses::{Pick, Response, ResponseFormat, Whose, write_line, write_parquet};
+use ragstage_stages::responses::{Pick, Response, ResponseFormat, response_line, write_parquet};
 use ragstage_stages::step::Stage;
 use serde_json::json;
 
@@ -170,7 +170,8 @@ impl Kept {
                     samples: answer.samples,
                     error: error.map(|error| error.message),
                     metadata: answer.metadata,
-                    ..Response::to(Whose::Case(retrieved.case_id.clone()))
+                    case_id: retrieved.case_id.clone(),
+                    ..Response::default()
                 };
                 kept.responses.push((retrieved.case_id, response));
             }
@@ -191,7 +192,7 @@ fn write(path: &Path, responses: &[(String, Response)]) -> Result<(), Failure> {
     let bytes = if path.extension().is_some_and(|extension| extension == "jsonl") {
         let mut lines = String::new();
         for (case_id, response) in responses {
-            lines.push_str(&write_line(case_id, response).map_err(|error| internal(error.to_string()))?);
+            lines.push_str(&response_line(case_id, response).map_err(|error| internal(error.to_string()))?);
             lines.push('\n');
         }
         lines.into_bytes()

@@ -19,6 +19,8 @@ mod report;
 mod run;
 mod schema;
 mod score;
+mod standalone;
+mod standalone_cases;
 mod status;
 
 pub use flags::main;

@@ -11,7 +11,8 @@ use ragstage_stages::responses::Pick;
 use super::failure::Failure;
 use super::flags::RunFlags;
 use super::open::store_place;
-use super::run;
+use super::standalone::{Missing, StandaloneFlags};
+use super::{run, standalone};
 use crate::evaluation::{Evaluation, ResponsesConfig, ResponsesPlace};
 use crate::exec::{ACTIONS_FILE, RecordedAction};
 
@@ -28,6 +29,9 @@ pub struct ScoreFlags {
     /// Score the file's own recipes beside the response set
     #[arg(long, requires = "response_set")]
     pub with_recipes: bool,
+    /// Scoring without evaluation file and store.
+    #[command(flatten)]
+    pub standalone: StandaloneFlags,
 }
 
 /// Scores responses again, or those of a response set.
@@ -35,6 +39,18 @@ pub struct ScoreFlags {
 /// # Errors
 /// When a file is invalid, the set is not there, or the batch fails as a whole.
 pub fn score(flags: &ScoreFlags, store: Option<&Path>) -> Result<u8, Failure> {
+    match (flags.standalone.given(), &flags.response_set) {
+        (Some(flag), Some(_)) => {
+            return Err(Failure::Usage(format!("{flag} goes without an evaluation file, --response-set with one")));
+        }
+        (None, None) if flags.standalone.missing.is_none() => {}
+        (_, None) => return standalone::standalone(&flags.standalone, &flags.run),
+        (None, Some(_)) => {}
+    }
+    let missing = flags.standalone.missing.map(|missing| match missing {
+        Missing::Zero => crate::evaluation::missing("empty"),
+        Missing::Skip => crate::evaluation::missing("skip"),
+    });
     let Some(set) = &flags.response_set else {
         return run::run(&flags.run, store, true, &|_| Ok(()));
     };
@@ -43,7 +59,7 @@ pub fn score(flags: &ScoreFlags, store: Option<&Path>) -> Result<u8, Failure> {
         for evaluation in evaluations {
             let mut recipes = Vec::new();
             for (name, place) in sets(evaluation, set, place.exists.then_some(place.root.as_path()))? {
-                recipes.push((name, ResponsesConfig { place, missing: None, ignore_unknown: None }));
+                recipes.push((name, ResponsesConfig { place, missing: missing.flatten(), ignore_unknown: None }));
             }
             evaluation.add_response_sets(recipes, flags.with_recipes);
         }

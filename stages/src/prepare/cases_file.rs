@@ -12,6 +12,16 @@ use crate::artifact::{Evidence, Gold, Golds, Queries, Query};
 use crate::error::{InputError, Place};
 use crate::score::Qrels;
 
+/// The cases of a file in the format of the `jsonl` adapter, without a benchmark around them.
+///
+/// # Errors
+/// All that is wrong with the file, with lines.
+pub fn read_jsonl_cases(source: SourceBytes<'_>) -> Result<(Queries, Golds), Vec<InputError>> {
+    let mut errors = Vec::new();
+    let (queries, golds, _) = read_cases(source, &mut errors);
+    if errors.is_empty() { Ok((queries, golds)) } else { Err(errors) }
+}
+
 /// The cases of `source`: rows of `case_id`, `query`, `expected`, `labels` and `metadata`.
 pub(super) fn read_cases(source: SourceBytes<'_>, errors: &mut Vec<InputError>) -> (Queries, Golds, Ids) {
     let mut found = Vec::new();

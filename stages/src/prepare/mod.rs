@@ -24,6 +24,7 @@ mod units_file;
 pub(crate) use beir::QRELS_WITHOUT_QUERY;
 pub use beir::{BeirFiles, read_beir};
 pub use benchmark::Benchmark;
+pub use cases_file::read_jsonl_cases;
 pub use jsonl::{FindDocument, JsonlFiles, read_jsonl};
 pub use lines::SourceBytes;
 pub use listing::{ListingFile, SourceFile};

@@ -230,11 +230,11 @@ impl ImportResponses {
             for (case, response) in cases.into_iter().zip(set.responses) {
                 match case {
                     Some(case) => drop(by_case.entry(case).or_insert(response)),
-                    None => unknown.push(response.whose),
+                    None => unknown.push(response.question.unwrap_or(response.case_id)),
                 }
             }
             if !unknown.is_empty() && !self.set.ignore_unknown {
-                let named: Vec<String> = unknown.iter().take(NAMED).map(|whose| format!("{:?}", text(whose))).collect();
+                let named: Vec<String> = unknown.iter().take(NAMED).map(|whose| format!("{whose:?}")).collect();
                 let more = if unknown.len() > NAMED { ", ..." } else { "" };
                 let message = format!(
                     "{} of the responses are for cases that the benchmark does not have: {}{more}",
@@ -246,13 +246,6 @@ impl ImportResponses {
             }
             Ok(ByCase(by_case))
         })
-    }
-}
-
-fn text(whose: &crate::responses::Whose) -> &str {
-    match whose {
-        crate::responses::Whose::Case(case_id) => case_id,
-        crate::responses::Whose::Question { question, .. } => question,
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::json_place::{fault, found, list, whole};
-use super::response::{Response, Whose};
+use super::response::Response;
 use super::response_set::Pick;
 use crate::artifact::{Citation, Hit};
 use crate::error::{InputError, Place};
@@ -57,7 +57,7 @@ fn response(path: &Path, pointer: &str, result: &Value) -> Result<Response, Inpu
         let message = format!("expected a text, found {}", found(result.get("case_id")));
         return Err(fault(path, &format!("{pointer}/case_id"), &message));
     };
-    let mut response = Response::to(Whose::Case(case_id.to_string()));
+    let mut response = Response { case_id: case_id.to_string(), ..Response::default() };
     response.latency_ms = result.get("latency_ms").and_then(Value::as_f64);
     let failed = result.get("error").filter(|error| !error.is_null());
     response.error = failed.map(|error| {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::json_place::{fault, found, list, whole};
-use super::response::{Response, Whose};
+use super::response::Response;
 use crate::artifact::{Hit, Json};
 use crate::error::InputError;
 use crate::python::strip;
@@ -39,11 +39,14 @@ fn response(path: &Path, pointer: &str, item: &Value) -> Result<Response, InputE
         return Err(expected("/question", item.get("question")));
     };
     let unit = item.get("sample_id").and_then(Value::as_str).map(str::to_string);
-    let whose = match item.get("case_id").and_then(Value::as_str) {
-        Some(case_id) => Whose::Case(case_id.to_string()),
-        None => Whose::Question { question: strip(question).to_string(), unit },
-    };
-    let mut response = Response::to(whose);
+    let mut response = Response::default();
+    match item.get("case_id").and_then(Value::as_str) {
+        Some(case_id) => response.case_id = case_id.to_string(),
+        None => {
+            response.question = Some(strip(question).to_string());
+            response.unit = unit;
+        }
+    }
     response.answer = match item.pointer("/llm/final_answer") {
         None | Some(Value::Null) => None,
         Some(Value::String(answer)) => Some(answer.clone()),

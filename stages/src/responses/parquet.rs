@@ -6,8 +6,9 @@ use std::path::Path;
 use ragstage_cache::table::{TableReader, TableWriter};
 use serde_json::{Value, json};
 
-use super::jsonl::{read_line, write_line};
+use super::jsonl::{Parts, ResponseLine, parse_response};
 use super::response::Response;
+use super::response_line::response_line;
 use crate::error::{InputError, Place};
 
 const NAME: &str = "responses";
@@ -21,7 +22,7 @@ pub fn write_parquet(responses: &[(String, Response)]) -> Result<Vec<u8>, String
     let fault = |error: &dyn std::fmt::Display| error.to_string();
     let lines = responses
         .iter()
-        .map(|(case_id, response)| serde_json::from_str::<Value>(&write_line(case_id, response)?))
+        .map(|(case_id, response)| serde_json::from_str::<Value>(&response_line(case_id, response)?))
         .collect::<Result<Vec<Value>, serde_json::Error>>()
         .map_err(|error| fault(&error))?;
     let json = |key: &str| lines.iter().map(|line| line.get(key).map(Value::to_string)).collect::<Vec<_>>();
@@ -84,11 +85,16 @@ pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<Vec<(u64, Response)>, Ve
         }
         match fault {
             Some(fault) => errors.push(InputError::new(Place::file(path), fault)),
-            None => match read_line(path, row, &line.to_string()) {
-                Ok(response) => responses.push((row, response)),
-                // The column is that of a line that nobody wrote.
-                Err(error) => errors.push(InputError::new(Place::file(path), format!("row {row}: {}", error.message))),
-            },
+            None => {
+                match parse_response(path, ResponseLine { number: row, bytes: line.to_string().as_bytes() }, Parts::ALL)
+                {
+                    Ok(response) => responses.push((row, response)),
+                    // The column is that of a line that nobody wrote.
+                    Err(error) => {
+                        errors.push(InputError::new(Place::file(path), format!("row {row}: {}", error.message)))
+                    }
+                }
+            }
         }
     }
     if errors.is_empty() { Ok(responses) } else { Err(errors) }

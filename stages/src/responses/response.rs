@@ -2,25 +2,15 @@
 
 use crate::artifact::{AnswerSample, Citation, Hit, Json};
 
-/// The case that a response is for.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Whose {
-    /// By its id.
-    Case(String),
-    /// By its question, where the file does not know ids; `unit` tells apart the same question about different documents.
-    Question {
-        /// The question, without white space at its ends.
-        question: String,
-        /// The run unit, or what the file has in its place.
-        unit: Option<String>,
-    },
-}
-
 /// What some system gave for one case, as a file tells it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Response {
-    /// The case that it is for.
-    pub whose: Whose,
+    /// The case that it is for; empty where the file knows only the question.
+    pub case_id: String,
+    /// The question, without white space at its ends, where the file knows no ids.
+    pub question: Option<String>,
+    /// The run unit, or what the file has in its place: it tells apart the same question about different documents.
+    pub unit: Option<String>,
     /// The hits, best first.
     pub results: Vec<Hit>,
     /// The answer; `None` where the file has none.
@@ -35,20 +25,4 @@ pub struct Response {
     pub error: Option<String>,
     /// Anything else that the file says of the case.
     pub metadata: Json,
-}
-
-impl Response {
-    /// A response to `whose` that says nothing yet.
-    pub fn to(whose: Whose) -> Self {
-        Response {
-            whose,
-            results: Vec::new(),
-            answer: None,
-            citations: Vec::new(),
-            samples: Vec::new(),
-            latency_ms: None,
-            error: None,
-            metadata: Json::new(),
-        }
-    }
 }

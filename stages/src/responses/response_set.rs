@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use super::format::ResponseFormat;
-use super::response::{Response, Whose};
-use super::{heta_report, jsonl, openviking_answers, parquet, trec_run};
+use super::jsonl::read_jsonl_responses;
+use super::response::Response;
+use super::{heta_report, openviking_answers, parquet, trec_run};
 use crate::artifact::{Query, Units};
 use crate::error::{InputError, Place};
 use crate::prepare::SourceBytes;
@@ -43,22 +44,19 @@ impl ResponseSet {
         let bytes = SourceBytes { path, bytes }.unpacked().map_err(|error| vec![error])?;
         let format = format.unwrap_or_else(|| ResponseFormat::of(&bytes));
         let read = match format {
-            ResponseFormat::Jsonl => jsonl::read(path, &bytes)?,
+            ResponseFormat::Jsonl => return Ok(ResponseSet { format, responses: read_jsonl_responses(path, &bytes)? }),
             ResponseFormat::Parquet => parquet::read(path, &bytes)?,
             ResponseFormat::TrecRun => trec_run::read(path, &bytes)?,
             ResponseFormat::HetaReport => heta_report::read(path, &bytes, pick)?,
             ResponseFormat::OpenVikingAnswers => openviking_answers::read(path, &bytes)?,
         };
-        let mut seen: BTreeMap<&Whose, u64> = BTreeMap::new();
+        let mut seen: BTreeMap<&str, u64> = BTreeMap::new();
         let mut twice = Vec::new();
-        for (place, response) in &read {
-            // A conversation of Locomo has a question twice, with the same evidence: its answers are one case's.
-            if let Some(first) = seen.insert(&response.whose, *place)
-                && let Whose::Case(case_id) = &response.whose
-            {
-                let what = if format == ResponseFormat::Jsonl { "line" } else { "entry" };
-                let message =
-                    format!("case {case_id:?} has a response in {what} {first} and another in {what} {place}");
+        // What is known by its question may be there twice: a conversation of Locomo has a question twice.
+        for (place, response) in read.iter().filter(|(_, response)| !response.case_id.is_empty()) {
+            let case_id = &response.case_id;
+            if let Some(first) = seen.insert(case_id, *place) {
+                let message = format!("case {case_id:?} has a response in entry {first} and another in entry {place}");
                 twice.push(InputError::new(Place::file(path), message).hint("keep one response per case"));
             }
         }
@@ -84,11 +82,11 @@ impl ResponseSet {
         for (i, query) in queries.iter().enumerate() {
             by_question.entry(strip(&query.text)).or_default().push(i);
         }
-        let of = |response: &Response| match &response.whose {
-            Whose::Case(case_id) => by_id.get(case_id.as_str()).copied(),
-            Whose::Question { question, unit } => {
+        let of = |response: &Response| match &response.question {
+            None => by_id.get(response.case_id.as_str()).copied(),
+            Some(question) => {
                 let all = by_question.get(question.as_str())?;
-                let same = |i: &&usize| unit.as_deref() == unit_of.get(**i).copied();
+                let same = |i: &&usize| response.unit.as_deref() == unit_of.get(**i).copied();
                 all.iter().find(same).or(all.first().filter(|_| all.len() == 1)).copied()
             }
         };

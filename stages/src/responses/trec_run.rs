@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use super::response::{Response, Whose};
+use super::response::Response;
 use crate::artifact::{Hit, Json};
 use crate::error::{InputError, Place};
 use crate::score::trec_order;
@@ -57,7 +57,7 @@ pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<Vec<(u64, Response)>, Ve
     let response = |(number, query): (u64, &str)| {
         let mut documents = run.remove(query).unwrap_or_default();
         documents.sort_by(|a, b| trec_order((a.0, a.1.as_bytes()), (b.0, b.1.as_bytes())));
-        let mut response = Response::to(Whose::Case(query.to_string()));
+        let mut response = Response { case_id: query.to_string(), ..Response::default() };
         response.results = documents.into_iter().map(|(score, document)| hit(score, document)).collect();
         (number, response)
     };
@@ -84,7 +84,7 @@ mod tests {
         let text = "q2 Q0 a 1 1.0 t\nq1 Q0 x 1 2e0 t\nq2 Q0 b 2 1.0 t\nq2\tQ0\tc\t9\t+3\tt\r\n";
         let run = read(Path::new("r.trec"), text.as_bytes()).expect("a run");
         let ids = |i: usize| run[i].1.results.iter().map(|hit| hit.id.as_str()).collect::<Vec<_>>();
-        assert_eq!((run[0].1.whose.clone(), ids(0)), (Whose::Case("q2".to_string()), vec!["c", "b", "a"]));
+        assert_eq!((run[0].1.case_id.as_str(), ids(0)), ("q2", vec!["c", "b", "a"]));
         assert_eq!((run[1].0, ids(1)), (2, vec!["x"]));
     }
 

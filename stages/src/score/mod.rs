@@ -43,5 +43,6 @@ pub use normal::normal_form;
 pub use qrels::Qrels;
 pub use ranking::trec_order;
 pub use registry::{Alias, UnknownEvaluator, aliases, definitions, evaluator, names};
+pub use sample_scores::mean_score;
 pub(crate) use source::{raw_key_document, text_of as id_text};
 pub use spec::EvaluatorSpec;

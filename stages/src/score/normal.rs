@@ -1,17 +1,14 @@
 //! The normal form in which texts are compared (spec/heta 5 and 11).
 
-use std::borrow::Cow;
-
 use crate::python::is_whitespace;
 
 /// Full Unicode case folding (ß is ss, final sigma is sigma, ligatures are spelled out), then every run of whitespace as
 /// one space and none at the ends. No Unicode normalisation form, no punctuation, article or number handling.
 pub fn normal_form(text: &str) -> String {
-    let folded: Cow<'_, str> = if text.is_ascii() {
-        Cow::Owned(text.to_ascii_lowercase())
-    } else {
-        caseless::default_case_fold_str(text).into()
-    };
+    if text.is_ascii() {
+        return ascii(text);
+    }
+    let folded = caseless::default_case_fold_str(text);
     let mut normal = String::with_capacity(folded.len());
     for word in folded.split(is_whitespace).filter(|word| !word.is_empty()) {
         if !normal.is_empty() {
@@ -19,6 +16,21 @@ pub fn normal_form(text: &str) -> String {
         }
         normal.push_str(word);
     }
+    normal
+}
+
+/// The same of a text without other letters, which most are: word by word, then all letters at once.
+fn ascii(text: &str) -> String {
+    let mut normal = String::with_capacity(text.len());
+    for word in
+        text.split(|c: char| matches!(c, ' ' | '\t'..='\r' | '\u{1c}'..='\u{1f}')).filter(|word| !word.is_empty())
+    {
+        if !normal.is_empty() {
+            normal.push(' ');
+        }
+        normal.push_str(word);
+    }
+    normal.make_ascii_lowercase();
     normal
 }
 

@@ -7,7 +7,7 @@ use crate::artifact::{Json, Score, ScoreState, ScoreValue};
 /// One score of the scores of a case's answers, at least one, in their order. Its value is the mean of theirs (truth values
 /// count as 1 and 0), or the label that most have, the first of them among equals; the case passed where every answer did.
 /// Answers that were skipped are left out, and with all of them the case. The detail holds each answer's value and detail.
-pub(crate) fn mean_score(scores: Vec<Score>) -> Score {
+pub fn mean_score(scores: Vec<Score>) -> Score {
     let scored = || scores.iter().filter(|score| score.state == ScoreState::Scored);
     let values: Vec<&ScoreValue> = scored().filter_map(|score| score.value.as_ref()).collect();
     let Some(value) = common(&values) else {

@@ -1,0 +1,238 @@
+//! The judgements of all queries: TREC's qrels, BEIR's, or a Parquet table.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use ragstage_stages::error::InputError;
+use ragstage_stages::score::measures::{Judgements, Measure};
+
+use super::decimal::decimal;
+use super::faults::{Fault, Faults, unreadable};
+use super::query_scorer::hash;
+use super::words::{column, line_end, words};
+use super::{read_file, run_parquet};
+
+/// The judged documents of one query.
+#[derive(Debug, Default)]
+pub struct JudgedQuery {
+    /// The query.
+    pub id: Vec<u8>,
+    /// Its documents, each once, with their hashes and grades.
+    pub documents: Vec<JudgedDocument>,
+    /// How often each grade was given.
+    pub judgements: Judgements,
+}
+
+/// A judged document.
+#[derive(Debug)]
+pub struct JudgedDocument {
+    /// Of its id.
+    pub hash: u64,
+    /// Its id.
+    pub id: Vec<u8>,
+    /// Its grade.
+    pub grade: i64,
+}
+
+/// The judgements of all queries.
+#[derive(Debug, Default)]
+pub struct JudgedQueries {
+    /// By id.
+    queries: Vec<JudgedQuery>,
+    index: HashMap<Vec<u8>, usize>,
+}
+
+/// A judgement as a file has it.
+pub struct Judgement {
+    /// The line or row, from 1.
+    pub line: u64,
+    /// The query.
+    pub query: Vec<u8>,
+    /// The document.
+    pub document: Vec<u8>,
+    /// The grade.
+    pub grade: i64,
+}
+
+impl JudgedQueries {
+    /// Reads four columns `query iteration document grade` between any white space (TREC), three columns below the header
+    /// `query-id corpus-id score` (BEIR), or a Parquet table with the columns `query_id`, `doc_id` and `grade`.
+    ///
+    /// # Errors
+    /// All that is wrong with the file, with line and column. A document that is judged twice for one query is refused, as by
+    /// trec_eval.
+    pub fn read(path: &Path) -> Result<Self, Vec<InputError>> {
+        let table = run_parquet::is_parquet(path).map_err(|error| unreadable(path, &error))?;
+        let mut faults = if table { Faults::of_table(path) } else { Faults::of(path) };
+        let judgements = if table {
+            run_parquet::judgements(path)?
+        } else {
+            let bytes = read_file::read(path)?;
+            parse(&bytes, &mut faults)
+        };
+        let read = JudgedQueries::of(judgements, &mut faults);
+        if faults.is_empty() && read.queries.is_empty() {
+            let hint = "TREC's qrels have four columns: query, iteration, document, grade";
+            let message = "expected judgements, found none".to_string();
+            faults.add(Fault { line: 1, column: None, message, earlier: None, hint }, 0);
+        }
+        if faults.is_empty() { Ok(read) } else { Err(faults.into_errors()) }
+    }
+
+    fn of(mut judgements: Vec<Judgement>, faults: &mut Faults) -> Self {
+        judgements.sort_by(|a, b| a.query.cmp(&b.query).then_with(|| a.document.cmp(&b.document)));
+        for pair in judgements.windows(2) {
+            let [first, second] = pair else { continue };
+            if first.query == second.query && first.document == second.document {
+                let message = format!(
+                    "duplicate: document {} of query {} is judged here",
+                    String::from_utf8_lossy(&first.document),
+                    String::from_utf8_lossy(&first.query)
+                );
+                let (line, earlier) = (first.line.max(second.line), Some(first.line.min(second.line)));
+                faults.add(Fault { line, column: None, message, earlier, hint: "keep the one that is meant" }, 0);
+            }
+        }
+        let mut queries: Vec<JudgedQuery> = Vec::new();
+        for Judgement { query, document, grade, .. } in judgements {
+            let document = JudgedDocument { hash: hash(&document), id: document, grade };
+            match queries.last_mut().filter(|last| last.id == query) {
+                Some(last) => last.documents.push(document),
+                None => queries.push(JudgedQuery { id: query, documents: vec![document], ..JudgedQuery::default() }),
+            }
+        }
+        for query in &mut queries {
+            query.judgements = query.documents.iter().map(|document| document.grade).collect();
+        }
+        let index = queries.iter().enumerate().map(|(i, query)| (query.id.clone(), i)).collect();
+        JudgedQueries { queries, index }
+    }
+
+    /// All queries, by id.
+    pub fn queries(&self) -> &[JudgedQuery] {
+        &self.queries
+    }
+
+    /// The place of a query.
+    pub fn place(&self, query: &[u8]) -> Option<usize> {
+        self.index.get(query).copied()
+    }
+
+    /// The queries for whose judgements `measure` is not defined, with the reasons.
+    pub fn undefined(&self, measure: &dyn Measure) -> Vec<(String, String)> {
+        let reason = |query: &JudgedQuery| {
+            let why = measure.check(&query.judgements).err()?;
+            Some((String::from_utf8_lossy(&query.id).into_owned(), why))
+        };
+        self.queries.iter().filter_map(reason).collect()
+    }
+}
+
+fn parse(bytes: &[u8], faults: &mut Faults) -> Vec<Judgement> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let mut judgements = Vec::new();
+    let mut header = false;
+    let (mut at, mut number) = (0, 0);
+    while at < bytes.len() {
+        let end = line_end(bytes, at);
+        let line = bytes.get(at..end).unwrap_or_default();
+        at = end + 1;
+        number += 1;
+        let cells: Vec<(usize, &[u8])> = words(line).collect();
+        if number == 1 && is_header(&cells) {
+            header = true;
+            continue;
+        }
+        let (query, document, grade) = match cells.as_slice() {
+            [] => continue,
+            [(_, query), (_, document), grade] if header => (*query, *document, *grade),
+            [(_, query), _, (_, document), grade] if !header => (*query, *document, *grade),
+            cells => {
+                let expected = match header {
+                    true => "3 columns (query-id corpus-id score)",
+                    false => "4 columns (query iteration document grade)",
+                };
+                let surplus = cells.get(if header { 3 } else { 4 }).map_or(line.len(), |(at, _)| *at);
+                faults.add(
+                    Fault {
+                        line: number,
+                        column: Some(column(line, surplus)),
+                        message: format!("expected {expected}, found {}", cells.len()),
+                        earlier: None,
+                        hint: "columns stand between blanks or tabs; three columns need the header `query-id corpus-id score`",
+                    },
+                    0,
+                );
+                continue;
+            }
+        };
+        match decimal(grade.1).filter(|value| value.fract() == 0.0 && value.abs() < 9_007_199_254_740_992.0) {
+            Some(value) => {
+                let judgement =
+                    Judgement { line: number, query: query.to_vec(), document: document.to_vec(), grade: value as i64 };
+                judgements.push(judgement);
+            }
+            None => faults.add(
+                Fault {
+                    line: number,
+                    column: Some(column(line, grade.0)),
+                    message: format!("expected a whole number as grade, found {:?}", String::from_utf8_lossy(grade.1)),
+                    earlier: None,
+                    hint: "0 is not relevant, 1 and more is",
+                },
+                0,
+            ),
+        }
+    }
+    judgements
+}
+
+fn is_header(cells: &[(usize, &[u8])]) -> bool {
+    let names: Vec<String> =
+        cells.iter().map(|(_, cell)| String::from_utf8_lossy(cell).to_lowercase().replace('_', "-")).collect();
+    names == ["query-id", "corpus-id", "score"]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Vec<(String, Vec<(String, i64)>)>, Vec<String>> {
+        let mut faults = Faults::of(Path::new("q"));
+        let judgements = parse(text.as_bytes(), &mut faults);
+        let read = JudgedQueries::of(judgements, &mut faults);
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        match faults.is_empty() {
+            true => Ok(read
+                .queries()
+                .iter()
+                .map(|query| (text(&query.id), query.documents.iter().map(|d| (text(&d.id), d.grade)).collect()))
+                .collect()),
+            false => Err(faults.into_errors().iter().map(ToString::to_string).collect()),
+        }
+    }
+
+    #[test]
+    fn both_layouts_give_the_same() {
+        let expected = vec![
+            ("q1".to_string(), vec![("a".to_string(), 1), ("b".to_string(), -1)]),
+            ("q2".to_string(), vec![("a".to_string(), 2)]),
+        ];
+        assert_eq!(read("q2 0 a 2\r\n\nq1\t0\tb  -1\nq1 Q0 a 1"), Ok(expected.clone()));
+        assert_eq!(read("query-id\tcorpus-id\tscore\nq1\ta\t1.0\nq2\ta\t2\nq1\tb\t-1\n"), Ok(expected));
+    }
+
+    #[test]
+    fn faults_have_line_and_column() {
+        let told = read("q1 0 a 1\nq1 a 1\nq1 0 é high\nq1 0 b 1 x\nq1 0 a 2\n").expect_err("faults");
+        assert_eq!(
+            told,
+            [
+                "q:2:7: expected 4 columns (query iteration document grade), found 3",
+                "q:3:8: expected a whole number as grade, found \"high\"",
+                "q:4:10: expected 4 columns (query iteration document grade), found 5",
+                "q:5: duplicate: document a of query q1 is judged here, and in line 1",
+            ]
+        );
+    }
+}

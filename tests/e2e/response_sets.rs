@@ -1,0 +1,217 @@
+//! Responses that were made elsewhere are scored like those of a recipe: nobody is asked anything.
+
+use serde_json::{Value, json};
+
+use super::small::{self, CASE_COUNT};
+use super::space::{Ran, Space, steps};
+
+const RUN: &str = "built Q0 lighthouse 1 9.5 t\nbuilt Q0 museum 2 9.1 t\nsteps Q0 museum 1 3 t\nsteps Q0 lighthouse 2 3 t\nopens Q0 ferry 1 1 t\n";
+
+/// The town with its responses taken from the file `responses` says.
+fn town(responses: &str) -> Space {
+    let space = Space::new();
+    small::write(&space);
+    space.edit(
+        "evaluation.yaml",
+        "  - name: fine\n    chunk: {size: 12}\n",
+        &format!("  - {{name: old, responses: {responses}}}\n"),
+    );
+    space.edit(
+        "evaluation.yaml",
+        "queries:\n  - {mode: full_text_search, name: bm25, top_k: 3}\nanswer: {provider: extractive, sentences: 1, results: 2}\n",
+        "",
+    );
+    space
+}
+
+fn measure(space: &Space, name: &str) -> Value {
+    let report = space.json("reports/small/report.json");
+    let measures = report["ragstage"]["summary"]["measures"].as_array().expect("measures").clone();
+    measures.into_iter().find(|measure| measure["evaluator"] == name).unwrap_or_else(|| panic!("no {name}"))
+}
+
+fn ids_of_cases() -> Vec<String> {
+    small::case_ids().into_iter().map(str::to_string).collect()
+}
+
+/// JSON lines in which every case is answered with its own id.
+fn lines() -> String {
+    let line = |id: &String| {
+        json!({"case_id": id, "answer": format!("It is {id}, in 1871."), "latency_ms": 12.5,
+        "results": [{"id": "p1", "text": "The lighthouse was built in 1871.", "source": {"document_id": "lighthouse"}}]})
+    };
+    ids_of_cases().iter().map(|id| format!("{}\n", line(id))).collect()
+}
+
+#[test]
+fn a_trec_run_is_a_recipe() {
+    let space = town("{path: bm25.trec}");
+    space.write("bm25.trec", RUN);
+    space.edit(
+        "evaluation.yaml",
+        "evaluators: [evidence_recall@3, answer_contains]",
+        "evaluators: [RR, nDCG@10, NumRet]",
+    );
+    let ran = space.run("").expect(0);
+    assert_eq!(
+        ran.executed(),
+        steps(&[("sources", 1), ("prepare", 1), ("import", 1), ("score", 3), ("aggregate", 1), ("report", 1)])
+    );
+    // built: 1; steps: equal scores stand by id descending, so the museum is first: 1/2; the others 0.
+    assert_eq!(measure(&space, "RR")["mean"], 1.5 / CASE_COUNT as f64);
+    assert_eq!(measure(&space, "NumRet")["mean"], 5.0 / CASE_COUNT as f64);
+    assert_eq!(measure(&space, "RR")["counts"]["scored"], CASE_COUNT);
+    space.run("").expect(0).expect_nothing();
+    // Another run of the same name: taken in again, scored again.
+    space.write("bm25.trec", &RUN.replace("steps Q0 lighthouse 2 3 t", "steps Q0 lighthouse 2 4 t"));
+    let ran = space.score("").expect(0);
+    assert_eq!(ran.executed(), steps(&[("import", 1), ("score", 3), ("aggregate", 1), ("report", 1)]));
+    assert_eq!(measure(&space, "RR")["mean"], 2.0 / CASE_COUNT as f64);
+    // Queries that the run lacks are left out where that is asked for.
+    space.edit("evaluation.yaml", "{path: bm25.trec}", "{path: bm25.trec, missing: skip}");
+    space.run("").expect(0);
+    let rr = measure(&space, "RR");
+    assert_eq!((&rr["mean"], &rr["counts"]["skipped"]), (&json!(2.0 / 3.0), &json!(CASE_COUNT - 3)));
+}
+
+#[test]
+fn json_lines_have_answers_and_latencies() {
+    let space = town("{path: old.jsonl}");
+    space.write("old.jsonl", &lines());
+    space.run("").expect(0);
+    assert_eq!(measure(&space, "answer_contains")["mean"], 1.0 / CASE_COUNT as f64);
+    let report = space.json("reports/small/report.json");
+    assert_eq!(report["case_results"][0]["response"]["answer"], "It is built, in 1871.");
+    assert_eq!(report["case_results"][0]["latency_ms"], 12.5);
+    // A case without response failed, unless the file says otherwise.
+    let without: String =
+        lines().lines().filter(|line| !line.contains("\"built\"")).map(|line| format!("{line}\n")).collect();
+    space.write("old.jsonl", &without);
+    space.edit("evaluation.yaml", "statistics: {resamples: 100}", "statistics: {resamples: 100, coverage_floor: 0.5}");
+    let ran = space.run("").expect(10);
+    assert!(ran.stdout.contains("90.0 %"), "{}", ran.stdout);
+    let failures = space.json("reports/small/report.json")["ragstage"]["summary"]["failures"].to_string();
+    assert!(failures.contains("the response set has no response for this case"), "{failures}");
+}
+
+#[test]
+fn corrected_gold_scores_one_case_of_an_imported_set() {
+    let space = town("{path: old.jsonl}");
+    space.write("old.jsonl", &lines());
+    space.run("").expect(0);
+    space.edit("cases.jsonl", "\"silver tokens\"", "\"gold coins\"");
+    let ran = space.score("").expect(0);
+    assert_eq!(ran.executed(), steps(&[("prepare", 1), ("score", 2), ("aggregate", 1), ("report", 1)]));
+    assert_eq!(ran.rows(), ["score pay", "score pay"]);
+}
+
+#[test]
+fn import_writes_what_a_recipe_reads() {
+    for (name, format) in [("old.parquet", "Parquet"), ("old.jsonl", "JSON lines")] {
+        let space = Space::new();
+        small::write(&space);
+        space.write("given.jsonl", &lines());
+        let ran = space.ragstage(&format!("import evaluation.yaml given.jsonl -o kept/{name} --format json")).expect(0);
+        assert_eq!(ran.json()["responses"], CASE_COUNT, "{format}");
+        let scored = |set: &str| {
+            space.score(&format!("--response-set {set}")).expect(0);
+            let report = space.json("reports/small/report.json");
+            (report["case_results"][0]["response"].clone(), report["score_summary"].clone())
+        };
+        let given = scored("given.jsonl");
+        assert_eq!(scored(&format!("kept/{name}")), given, "{format}");
+        // The file can go away.
+        assert_eq!(given.1["imported.answer_contains"], 1.0 / CASE_COUNT as f64);
+    }
+}
+
+#[test]
+fn a_report_is_a_response_set() {
+    let space = small::evaluated();
+    let own = space.json("reports/small/report.json");
+    std::fs::copy(space.path("reports/small/report.json"), space.path("old.json")).expect("a copy");
+    space.score("--response-set old.json").expect(0);
+    let again = space.json("reports/small/report.json");
+    assert_eq!(again["score_summary"]["imported.answer_contains"], own["score_summary"]["bm25.answer_contains"]);
+    assert_eq!(again["score_summary"]["imported.evidence_recall@3"], own["score_summary"]["bm25.evidence_recall@3"]);
+    // Beside the file's own recipes.
+    space.score("--response-set old.json --with-recipes").expect(0);
+    let both = space.json("reports/small/report.json");
+    assert_eq!(
+        both["score_summary"]["old.imported.answer_contains"],
+        both["score_summary"]["fine.bm25.answer_contains"]
+    );
+}
+
+#[test]
+fn responses_of_an_earlier_run_are_scored_after_the_recipe_changed() {
+    let space = Space::new();
+    small::write_system(&space);
+    space.run("").expect(0);
+    let asked = || space.read("asked.log").lines().count();
+    assert_eq!(asked(), CASE_COUNT);
+    space.edit("evaluation.yaml", "version: \"1\"", "version: \"2\"");
+    // Under the present keys nothing is there, and scoring asks nobody.
+    let ran = space.score("").expect(3);
+    assert!(ran.stderr.contains("--response-set last"), "{}", ran.stderr);
+    let ran: Ran = space.score("--response-set last --evaluator RR").expect(0);
+    assert_eq!(ran.executed(), steps(&[("import", 1), ("score", 3), ("aggregate", 1), ("report", 1)]));
+    assert_eq!(asked(), CASE_COUNT);
+}
+
+#[test]
+fn openvikings_answers_are_found_by_their_question() {
+    let space = town("{path: generated_answers.json}");
+    let item = |question: &str, answer: &str| {
+        json!({"_global_index": 0, "sample_id": "conv-1", "question": question, "gold_answers": ["x"],
+        "category": "1", "evidence": [], "retrieval": {"latency_sec": 0.25, "uris": ["viking://resources/a.md"]},
+        "llm": {"final_answer": answer}, "metrics": {"Recall": 0.0}, "token_usage": {"total_input_tokens": 5, "llm_output_tokens": 2}})
+    };
+    let file = json!({"summary": {"dataset": "harbour", "total_queries": 2}, "results": [
+        item("When was the lighthouse built?", "It was built in 1871."), item("How do traders pay at the market?", "By card."),
+    ]});
+    space.write("generated_answers.json", &serde_json::to_string_pretty(&file).expect("JSON"));
+    space.edit("evaluation.yaml", "{path: generated_answers.json}", "{path: generated_answers.json, missing: skip}");
+    space.run("").expect(0);
+    let contains = measure(&space, "answer_contains");
+    assert_eq!((&contains["mean"], &contains["counts"]["scored"]), (&json!(0.5), &json!(2)));
+    assert_eq!(space.json("reports/small/report.json")["case_results"][0]["latency_ms"], 250.0);
+}
+
+#[test]
+fn sets_that_do_not_fit_are_refused_with_their_place() {
+    for (name, text, expected) in [
+        ("a.jsonl", "{\"case_id\": \"built\"}\n{\"case_id\": \"built\"}\n".to_string(), "is taken by line 1"),
+        (
+            "a.jsonl",
+            "{\"case_id\": \"bilt\", \"answer\": \"x\"}\n".to_string(),
+            "cases that the benchmark does not have: \"bilt\"",
+        ),
+        ("a.jsonl", "{\"case_id\": \"built\", \"answr\": \"x\"}\n".to_string(), "a.jsonl:1:"),
+        ("a.jsonl", "{\"case_id\": \"built\", \"answer\": \"x\n".to_string(), "a.jsonl:1:"),
+        ("a.trec", "built Q0 lighthouse 1 9.5\n".to_string(), "a.trec:1: expected six cells"),
+        ("a.trec", format!("{RUN}built Q0 museum 9 1 t\n"), "document \"museum\" is there a second time"),
+        (
+            "a.json",
+            "{\n\"case_results\": [{\"query_mode\": \"m\"}]}".to_string(),
+            "expected a text, found nothing at /case_results/0/case_id",
+        ),
+        ("a.json", "{\n\"case_results\": [".to_string(), "a.json:2:"),
+        ("a.parquet", "PAR1 and nothing else".to_string(), "cannot be read"),
+    ] {
+        let space = town(&format!("{{path: {name}}}"));
+        space.write(name, &text);
+        let ran = space.run("").expect(3);
+        assert!(ran.stderr.contains(expected), "{text}: {}", ran.stderr);
+        assert!(!space.path("reports").exists());
+    }
+    let space = town("{path: none.jsonl}");
+    let ran = space.run("").expect(3);
+    assert!(ran.stderr.contains("none.jsonl") && ran.stderr.contains("do not exist"), "{}", ran.stderr);
+    let space = town("{path: a.jsonl, mising: skip}");
+    assert!(space.run("").expect(3).stderr.contains("did you mean `missing`?"));
+    let space = town("{path: a.jsonl}");
+    space.edit("evaluation.yaml", "evaluators:", "queries: [{mode: full_text_search}]\nevaluators:");
+    space.write("a.jsonl", &lines());
+    assert!(space.run("").expect(3).stderr.contains("asks recipes whose responses were made elsewhere"));
+}
