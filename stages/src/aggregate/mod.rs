@@ -15,6 +15,7 @@ mod latency;
 mod measure;
 mod observed;
 mod options;
+mod paired;
 mod planned_query;
 mod report;
 mod response_errors;
@@ -31,6 +32,7 @@ pub use gate::{GateOutcome, GateSpec, check};
 pub use headline::Headline;
 pub use latency::{Latency, LatencyStatistics, QueryLatency};
 pub use options::StatisticsOptions;
+pub use paired::{Paired, holm};
 pub use planned_query::PlannedQuery;
 pub use report::{BuildReport, CaseResults, EvaluatorInfo, QueryInfo, RecipeInfo};
 pub use summary::{
