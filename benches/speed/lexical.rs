@@ -36,7 +36,7 @@ pub fn figures() -> Vec<Figure> {
     make(folder);
     let score = |jobs: &str| {
         let files = ["score", "--quiet", "--cases", "lexical-cases.jsonl", "--responses", "lexical-responses.jsonl"];
-        ragstage(folder, &[&files, &["--jobs", jobs], &EVALUATORS[..]].concat())
+        ragstage(folder, &[&files[..], &["--jobs", jobs], &EVALUATORS].concat())
     };
     let costs: Vec<Cost> = (0..5).map(|_| score("2")).collect();
     let cpu = median(costs.iter().map(|cost| cost.cpu_s).collect());
