@@ -24,6 +24,7 @@ macro_rules! tell {
 pub mod batch;
 pub mod cli;
 pub mod clock;
+pub mod compare;
 pub mod evaluation;
 pub mod exec;
 pub mod exit;

@@ -140,7 +140,9 @@ pub fn print_run_error(error: &RunError) {
             if actions.len() > MOST_SHOWN {
                 tell!("  ... and {} more", actions.len() - MOST_SHOWN);
             }
-            tell!("  hint: `ragstage run` asks the missing queries; `ragstage score --response-set last` scores what the last run was given");
+            tell!(
+                "  hint: `ragstage run` asks the missing queries; `ragstage score --response-set last` scores what the last run was given"
+            );
         }
         RunError::Publish { path, error } => {
             tell!("error: the report {} cannot be written: {error}", path.display());

@@ -6,10 +6,13 @@ use std::process::ExitCode;
 use clap::{Arg, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, value_parser};
 use ragstage_stages::step::{Stage, Step};
 
+use super::compare::CompareFlags;
 use super::failure::Failure;
 use super::import::ImportFlags;
 use super::score::ScoreFlags;
-use super::{cache, completions, explain, graph, import, init, kb, models, plan, report, run, schema, score, status};
+use super::{
+    cache, compare, completions, explain, graph, import, init, kb, models, plan, report, run, schema, score, status,
+};
 use crate::exit;
 use crate::graph::GraphFormat;
 
@@ -40,7 +43,7 @@ Example:
   ragstage models get my-model --from /data/my-model";
 
 const SCORE_HELP: &str = "\
-Examples:
+Example:
   ragstage score evaluation.yaml --evaluator 'nDCG@20'
   ragstage score evaluation.yaml --response-set runs/bm25.trec
   ragstage score --qrels qrels.tsv --run run.trec --measure nDCG@10 --measure AP
@@ -64,6 +67,11 @@ enum Command {
         after_help = "Example:\n  ragstage import evaluation.yaml runs/bm25.trec -o responses/bm25.parquet\n  ragstage import evaluation.yaml old/report.json --recipe base --query vectors"
     )]
     Import(ImportFlags),
+    /// Compare evaluations, or the recipes of one, case by case
+    #[command(
+        after_help = "Example:\n  ragstage compare evaluation.yaml\n  ragstage compare reports/main/report.json evaluation.yaml\n  ragstage compare 'evaluation.yaml#small' 'evaluation.yaml#large' --measure nDCG@10"
+    )]
+    Compare(CompareFlags),
     /// Say what would run and why, without running it
     #[command(
         after_help = "Example:\n  ragstage plan evaluation.yaml\n  ragstage plan evaluation.yaml --check || echo stale"
@@ -418,6 +426,7 @@ pub fn main() -> ExitCode {
         Command::Run(flags) => run::run(flags, store, false, &|_| Ok(())),
         Command::Score(flags) => score::score(flags, store),
         Command::Import(flags) => import::import(flags, store),
+        Command::Compare(flags) => compare::compare(flags, store),
         Command::Plan(flags) => plan::plan(flags, store),
         Command::Status(flags) => status::status(flags, store),
         Command::Explain(flags) => explain::explain(flags, store),

@@ -1,6 +1,7 @@
 //! The command line: the only place that reads flags, prints and decides exit codes.
 
 mod cache;
+mod compare;
 mod completions;
 mod depfile;
 mod explain;

@@ -4,6 +4,7 @@ mod answers;
 mod budget;
 mod changes;
 mod changes_models;
+mod compare;
 mod counting_proxy;
 mod damage;
 mod evaluation_file;

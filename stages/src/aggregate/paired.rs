@@ -3,9 +3,9 @@
 //! Everything is paired, since both sides answer the same cases: their difference has a far smaller variance than that of two
 //! means, and an unpaired test on paired data misses it.
 
+use ragstage_cache::Digest;
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
-use ragstage_cache::Digest;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 

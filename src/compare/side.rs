@@ -1,0 +1,227 @@
+//! One side of a comparison: the scores and responses of one query of one recipe.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use ragstage_cache::Digest;
+use ragstage_cache::table::{TableError, TableReader};
+use serde::Deserialize;
+use serde_json::Value;
+
+/// What one evaluator said of one case.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scored {
+    /// The number; truth values are 1 and 0. `None` where the case was skipped or failed, or has a label.
+    pub value: Option<f64>,
+    /// The label, of evaluators that give labels.
+    pub label: Option<String>,
+    /// Whether the case passed.
+    pub passed: Option<bool>,
+}
+
+/// The scores and responses of one query of one recipe.
+#[derive(Debug, Clone, Default)]
+pub struct Side {
+    /// What people call it.
+    pub name: String,
+    /// The recipe.
+    pub recipe: String,
+    /// The query.
+    pub query: String,
+    /// By evaluator and case.
+    pub scores: BTreeMap<String, BTreeMap<String, Scored>>,
+    /// The run unit of each case.
+    pub units: BTreeMap<String, String>,
+    /// A digest of hits and answer of each case whose response the report lists.
+    pub responses: BTreeMap<String, Digest>,
+    /// What it is an evaluation of and how, by dotted path: the recipe's options, the query's, the benchmark's.
+    pub identity: BTreeMap<String, String>,
+}
+
+/// A report that cannot be compared.
+#[derive(Debug, thiserror::Error)]
+pub enum SideError {
+    /// `report.json` is no report.
+    #[error("no report: {0}")]
+    Report(#[from] serde_json::Error),
+    /// `scores.parquet` is no table of scores.
+    #[error("no table of scores: {0}")]
+    Scores(#[from] TableError),
+}
+
+#[derive(Deserialize)]
+struct ReportFile {
+    #[serde(default)]
+    benchmark: Value,
+    case_results: Vec<CaseResult>,
+    #[serde(default)]
+    recipe_manifest: Value,
+    #[serde(default)]
+    ragstage: Option<Ragstage>,
+}
+
+#[derive(Deserialize)]
+struct Ragstage {
+    #[serde(default)]
+    recipes: Vec<Named>,
+    #[serde(default)]
+    queries: Vec<Value>,
+    #[serde(default)]
+    version: Value,
+}
+
+#[derive(Deserialize)]
+struct Named {
+    name: String,
+    manifest: Value,
+}
+
+#[derive(Deserialize)]
+struct CaseResult {
+    case_id: String,
+    query_mode: String,
+    #[serde(default)]
+    scores: Vec<Score>,
+    #[serde(default)]
+    response: Option<Response>,
+    #[serde(default)]
+    metadata: Metadata,
+}
+
+#[derive(Deserialize)]
+struct Score {
+    name: String,
+    value: Value,
+    #[serde(default)]
+    passed: Option<bool>,
+}
+
+#[derive(Deserialize)]
+struct Response {
+    #[serde(default)]
+    results: Vec<Hit>,
+    #[serde(default)]
+    answer: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Hit {
+    id: String,
+    #[serde(default)]
+    text: String,
+}
+
+#[derive(Deserialize, Default)]
+struct Metadata {
+    #[serde(default)]
+    recipe: String,
+    #[serde(default)]
+    benchmark_run_unit: String,
+}
+
+impl Response {
+    fn digest(&self) -> Digest {
+        let answer = self.answer.as_deref();
+        let given = [u8::from(answer.is_some())];
+        let parts = self.results.iter().flat_map(|hit| [hit.id.as_bytes(), hit.text.as_bytes()]);
+        Digest::of_parts(
+            "ragstage.compare.response",
+            parts.chain([given.as_slice(), answer.unwrap_or_default().as_bytes()]),
+        )
+    }
+}
+
+/// The sides in a report, in its order. `scores` is the table beside it, where there is one: a large report does not list every
+/// case. `place` is what people call the report, where there are several.
+///
+/// # Errors
+/// When either is something else.
+pub fn sides_of_report(place: Option<&Path>, report: &[u8], scores: Option<Vec<u8>>) -> Result<Vec<Side>, SideError> {
+    let file: ReportFile = serde_json::from_slice(report)?;
+    let mut sides: Vec<Side> = Vec::new();
+    for result in &file.case_results {
+        let side = side(&mut sides, &result.metadata.recipe, &result.query_mode);
+        side.units.insert(result.case_id.clone(), result.metadata.benchmark_run_unit.clone());
+        if let Some(response) = &result.response {
+            side.responses.insert(result.case_id.clone(), response.digest());
+        }
+        for score in &result.scores {
+            let value = match &score.value {
+                Value::Bool(flag) => Some(f64::from(u8::from(*flag))),
+                other => other.as_f64(),
+            };
+            let label = score.value.as_str().map(str::to_string);
+            let of_evaluator = side.scores.entry(score.name.clone()).or_default();
+            of_evaluator.insert(result.case_id.clone(), Scored { value, label, passed: score.passed });
+        }
+    }
+    if let Some(scores) = scores {
+        read_table(&mut sides, scores)?;
+    }
+    for side in &mut sides {
+        side.identity = identity(&file, side);
+        side.name = match place {
+            Some(place) => format!("{}: {} / {}", place.display(), side.recipe, side.query),
+            None => format!("{} / {}", side.recipe, side.query),
+        };
+    }
+    Ok(sides)
+}
+
+fn side<'a>(sides: &'a mut Vec<Side>, recipe: &str, query: &str) -> &'a mut Side {
+    let position = match sides.iter().position(|side| side.recipe == recipe && side.query == query) {
+        Some(position) => position,
+        None => {
+            sides.push(Side { recipe: recipe.to_string(), query: query.to_string(), ..Side::default() });
+            sides.len() - 1
+        }
+    };
+    &mut sides[position]
+}
+
+/// The table has every case, and decides.
+fn read_table(sides: &mut Vec<Side>, scores: Vec<u8>) -> Result<(), TableError> {
+    let table = TableReader::open_any(scores)?;
+    let (recipes, queries, evaluators) = (table.text("recipe")?, table.text("query")?, table.text("evaluator")?);
+    let (units, cases) = (table.text("unit_id")?, table.text("case_id")?);
+    let (values, passed, labels) = (table.opt_float("value")?, table.opt_bool("passed")?, table.opt_text("label")?);
+    for (i, (case, unit)) in cases.into_iter().zip(units).enumerate() {
+        let text = |column: &[String]| column.get(i).cloned().unwrap_or_default();
+        let side = side(sides, &text(&recipes), &text(&queries));
+        side.units.insert(case.clone(), unit);
+        let scored = Scored {
+            value: values.get(i).copied().flatten(),
+            label: labels.get(i).cloned().flatten(),
+            passed: passed.get(i).copied().flatten(),
+        };
+        side.scores.entry(text(&evaluators)).or_default().insert(case, scored);
+    }
+    Ok(())
+}
+
+fn identity(file: &ReportFile, side: &Side) -> BTreeMap<String, String> {
+    let mut identity = BTreeMap::new();
+    leaves("benchmark", &file.benchmark, &mut identity);
+    let ours = file.ragstage.as_ref();
+    let recipe = ours.and_then(|ours| ours.recipes.iter().find(|recipe| recipe.name == side.recipe));
+    leaves("recipe", recipe.map_or(&file.recipe_manifest, |recipe| &recipe.manifest), &mut identity);
+    if let Some(ours) = ours {
+        leaves("version", &ours.version, &mut identity);
+        let named = |query: &&Value| query.get("name").and_then(Value::as_str) == Some(&side.query);
+        if let Some(query) = ours.queries.iter().find(named) {
+            leaves("query", query, &mut identity);
+        }
+    }
+    // What they are called is no difference.
+    identity.remove("query.name");
+    identity
+}
+
+fn leaves(path: &str, value: &Value, into: &mut BTreeMap<String, String>) {
+    match value {
+        Value::Object(object) => object.iter().for_each(|(key, value)| leaves(&format!("{path}.{key}"), value, into)),
+        Value::Null => {}
+        Value::String(text) => drop(into.insert(path.to_string(), text.clone())),
+        other => drop(into.insert(path.to_string(), other.to_string())),
+    }
+}
