@@ -16,6 +16,8 @@ pub const ITEMS_FAILED: u8 = 10;
 pub const COVERAGE: u8 = 11;
 /// A gate on a value failed.
 pub const GATE: u8 = 12;
+/// A gate on a paired comparison failed, and none on a value.
+pub const REGRESSION: u8 = 13;
 /// A provider could not be used at all (auth, quota, unreachable).
 pub const PROVIDER: u8 = 20;
 /// The store is damaged, not writable, or newer than this program.

@@ -1,6 +1,6 @@
 //! After the last action: reports are published and gates checked.
 
-use ragstage_stages::aggregate::{GateSpec, Summary, check};
+use ragstage_stages::aggregate::{GateOutcome, Summary};
 use ragstage_stages::contract::Artifact;
 
 use super::batch::Batch;
@@ -35,11 +35,19 @@ impl Batch {
             match self.read_output(dispatcher, aggregate, "summary") {
                 Ok(Some(bytes)) => match Summary::decode(bytes) {
                     Ok(summary) => {
-                        let gates: Vec<GateSpec> = evaluation.gates.iter().map(GateSpec::from).collect();
-                        outcome.gates = check(&summary, &gates);
                         outcome.summary = Some(summary);
                     }
                     Err(error) => errors.push(RunError::Internal(format!("summary: {error}"))),
+                },
+                Ok(None) => {}
+                Err(error) => errors.push(error),
+            }
+        }
+        if let Some(report) = nodes.report {
+            match self.read_output(dispatcher, report, "gates") {
+                Ok(Some(bytes)) => match serde_json::from_slice::<Vec<GateOutcome>>(&bytes) {
+                    Ok(gates) => outcome.gates = gates,
+                    Err(error) => errors.push(RunError::Internal(format!("gates: {error}"))),
                 },
                 Ok(None) => {}
                 Err(error) => errors.push(error),

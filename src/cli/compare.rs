@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use comfy_table::Table;
 use ragstage_cache::Store;
-use ragstage_stages::aggregate::StatisticsOptions;
+use ragstage_stages::aggregate::{Side, SideError, StatisticsOptions, sides_of_report};
 use serde_json::json;
 
 use super::failure::Failure;
 use super::flags::Format;
 use super::open::{Secrets, evaluations, store_place};
 use super::out::{out, out_json};
-use crate::compare::{Compared, Comparison, Flip, Side, compare as compare_sides, sides_of_report};
+use crate::compare::{Compared, Comparison, Flip, compare as compare_sides};
 use crate::exit;
 
 /// How many differences between keys are shown in text.
@@ -111,7 +111,7 @@ fn read(named: &str, several: bool, store: Option<&Path>) -> Result<Vec<Side>, F
     };
     let (report, scores) = files(place, store)?;
     let shown = several.then(|| Path::new(place));
-    let fault = |error: crate::compare::SideError| Failure::NotThere {
+    let fault = |error: SideError| Failure::NotThere {
         what: format!("{place}: {error}"),
         hint: "give a report.json that `ragstage run` or Heta Evaluation wrote".to_string(),
     };

@@ -31,8 +31,8 @@ const EXIT_CODES: &str = "\
 Exit codes:
   0 all done            1 our bug               2 command line wrong
   3 input invalid       4 plan --check: stale   10 some items failed
-  11 coverage too low   12 a gate failed        20 provider unusable
-  30 store damaged      130 interrupted; the same command continues";
+  11 coverage too low   12 a gate failed        13 worse than the baseline
+  20 provider unusable  30 store damaged        130 interrupted; the same command continues";
 
 const MODELS_HELP: &str = "\
 Models are kept in $RAGSTAGE_MODELS, else in $XDG_DATA_HOME/ragstage/models, else in ~/.local/share/ragstage/models.
@@ -179,6 +179,9 @@ pub struct RunFlags {
     /// An evaluator beyond those of the file, e.g. nDCG@20; may be given several times
     #[arg(long, value_name = "EVALUATOR")]
     pub evaluator: Vec<String>,
+    /// A report.json that gates compare with [default: what the file says]
+    #[arg(long, value_name = "REPORT")]
+    pub baseline: Option<PathBuf>,
     /// Where the report files go (with one evaluation file) [default: what the file says]
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,

@@ -34,6 +34,9 @@ pub fn run(flags: &RunFlags, store: Option<&Path>, only_score: bool, change: &Ch
     let started = SystemTime::now();
     let mut evaluations = evaluations(&flags.files, if only_score { Secrets::Judges } else { Secrets::Needed })?;
     change(&mut evaluations)?;
+    if let Some(baseline) = &flags.baseline {
+        evaluations.iter_mut().for_each(|evaluation| evaluation.baseline = Some(baseline.clone()));
+    }
     if !only_score {
         tell_unpriced(&evaluations);
     }
@@ -136,8 +139,10 @@ fn code(outcome: &BatchOutcome) -> u8 {
         exit::ITEMS_FAILED
     } else if each().filter_map(|e| e.summary.as_ref()).any(|s| s.headlines().iter().any(under_floor)) {
         exit::COVERAGE
-    } else if each().any(|evaluation| evaluation.gates.iter().any(|gate| !gate.passed)) {
+    } else if each().any(|evaluation| evaluation.gates.iter().any(|gate| !gate.passed && !gate.regression)) {
         exit::GATE
+    } else if each().any(|evaluation| evaluation.gates.iter().any(|gate| !gate.passed)) {
+        exit::REGRESSION
     } else if each().any(|evaluation| evaluation.failed_items + evaluation.rejected_items > 0) {
         exit::ITEMS_FAILED
     } else {

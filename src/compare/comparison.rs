@@ -2,14 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use ragstage_stages::aggregate::{Paired, StatisticsOptions, holm};
+use ragstage_stages::aggregate::{LEAST_CLUSTERS, Paired, Scored, Side, StatisticsOptions, holm};
 use serde::Serialize;
 
 use super::differences::Difference;
-use super::side::{Scored, Side};
 
-/// From this many run units on, cases of one go together, as in the intervals of means.
-const CLUSTERS: usize = 20;
 /// How many flipped cases are named.
 const NAMED: usize = 20;
 
@@ -124,7 +121,7 @@ fn measure(
     }
     let has = |scored: &Scored| scored.value.is_some();
     let either = ones.values().filter(|one| has(one)).count() + others.values().filter(|one| has(one)).count();
-    let clusters = (numbered.len() >= CLUSTERS).then_some(clusters.as_slice());
+    let clusters = (numbered.len() >= LEAST_CLUSTERS).then_some(clusters.as_slice());
     let name = [first.name.as_str(), second.name.as_str(), evaluator];
     let flipped = |passed: bool| {
         flips.iter().filter(|(now, _)| *now == passed).map(|(_, flip)| flip.clone()).take(NAMED).collect::<Vec<_>>()

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::side::Side;
+use ragstage_stages::aggregate::Side;
 
 /// A field of which two sides have another value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

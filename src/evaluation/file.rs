@@ -110,6 +110,12 @@ pub(super) static EVALUATION: Record = Record {
             need: Need::Optional,
         },
         Field {
+            name: "baseline",
+            doc: "A `report.json`, or the folder with one and its `scores.parquet`, that gates compare with.",
+            shape: TEXT,
+            need: Need::Optional,
+        },
+        Field {
             name: "limits",
             doc: "How much runs at once, and how long calls may take.",
             shape: Shape::Record(&LIMITS),
@@ -150,6 +156,8 @@ pub struct Evaluation {
     pub gates: Vec<GateSpec>,
     /// Which case results reports list.
     pub case_results: CaseResults,
+    /// The report that gates compare with.
+    pub baseline: Option<PathBuf>,
     /// How much runs at once.
     pub limits: Limits,
     /// The models behind endpoints that the file names.
@@ -339,6 +347,7 @@ fn convert(
         statistics: statistics::convert(&view.get("statistics")),
         gates,
         case_results: report::convert(&view.get("report")),
+        baseline: view.get("baseline").text().map(|path| base.join(path)),
         limits: limits::convert(&view.get("limits")),
         served: served(&models, &rerankers, &recipes),
         output,

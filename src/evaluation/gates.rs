@@ -1,12 +1,13 @@
 //! `gates`: bounds that a measured value must keep.
 
+use ragstage_stages::aggregate::{GateRule, NoWorseThan};
 use ragstage_stages::score::{EvaluatorSpec, evaluator};
 
 use super::check::did_you_mean;
 use super::diagnostic::Faults;
 use super::evaluators::{CheckEvaluator, EVALUATOR_TEXT, EvaluatorConfig, check_spec};
 use super::queries::{Queries, RecipeNames};
-use super::shape::{Field, Need, Range, Record, Shape, TEXT, Together};
+use super::shape::{Choice, Field, Need, Range, Record, Shape, TEXT, Together};
 use super::view::View;
 use ragstage_stages::nearest::nearest;
 
@@ -37,8 +38,35 @@ pub(super) static GATE: Record = Record {
         },
         Field { name: "at_least", doc: "The least value that passes.", shape: BOUND, need: Need::Optional },
         Field { name: "at_most", doc: "The greatest value that passes.", shape: BOUND, need: Need::Optional },
+        Field {
+            name: "no_worse_than",
+            doc: "Another recipe, or `baseline`, that it must not be worse than, case by case.",
+            shape: TEXT,
+            need: Need::Optional,
+        },
+        Field {
+            name: "margin",
+            doc: "How much worse is no matter; 0 by default.",
+            shape: Shape::Float(Range::closed(0.0, f64::MAX)),
+            need: Need::Optional,
+        },
+        Field {
+            name: "rule",
+            doc: "What it takes to fail the comparison; `significant` by default.",
+            shape: Shape::Choice(&[
+                Choice {
+                    word: "significant",
+                    doc: "worse by more than the margin, and the paired interval excludes 0: too few cases pass",
+                },
+                Choice {
+                    word: "non_inferior",
+                    doc: "the paired interval reaches beyond the margin: too few cases fail",
+                },
+            ]),
+            need: Need::Optional,
+        },
     ],
-    together: &[Together::AtLeastOne(&["at_least", "at_most"])],
+    together: &[Together::AtLeastOne(&["at_least", "at_most", "no_worse_than"])],
 };
 
 /// A bound that a mean must keep.
@@ -54,6 +82,15 @@ pub struct GateSpec {
     pub at_least: Option<f64>,
     /// The greatest value that passes.
     pub at_most: Option<f64>,
+    /// What it must not be worse than, by how much, and by which rule.
+    pub no_worse_than: Option<(String, f64, GateRule)>,
+}
+
+impl GateSpec {
+    /// Whether it is compared with the baseline.
+    pub fn compares_with_baseline(&self) -> bool {
+        self.no_worse_than.as_ref().is_some_and(|(reference, ..)| reference == NoWorseThan::BASELINE)
+    }
 }
 
 impl From<&GateSpec> for ragstage_stages::aggregate::GateSpec {
@@ -62,6 +99,12 @@ impl From<&GateSpec> for ragstage_stages::aggregate::GateSpec {
         let canonical = EvaluatorSpec::parse(&gate.measure).ok().and_then(|spec| evaluator(&spec).ok());
         ragstage_stages::aggregate::GateSpec {
             name: None,
+            no_worse_than: gate.no_worse_than.as_ref().map(|(reference, margin, rule)| NoWorseThan {
+                reference: reference.clone(),
+                margin: *margin,
+                rule: *rule,
+                lower_is_better: canonical.as_ref().is_some_and(|evaluator| !evaluator.describe().higher_is_better),
+            }),
             measure: canonical.map_or_else(|| gate.measure.clone(), |evaluator| evaluator.name()),
             recipe: gate.recipe.clone(),
             query: gate.query.clone(),
@@ -101,6 +144,7 @@ pub(super) fn convert(
             let at = item.get("at_most");
             faults.add(at.start(), &at.path, format!("expected at least {least} (`at_least`), found {most}"));
         }
+        let no_worse_than = no_worse_than(&item, known, faults);
         let measure = item.get("measure");
         let Some(spec) = measure.text().and_then(|text| EvaluatorSpec::parse(text).ok()) else { continue };
         check_measure(&spec, &measure, known, check, faults);
@@ -110,9 +154,30 @@ pub(super) fn convert(
             query: item.get("query").text().map(str::to_string),
             at_least,
             at_most,
+            no_worse_than,
         });
     }
     gates
+}
+
+fn no_worse_than(item: &View<'_>, known: &Known<'_>, faults: &mut Faults) -> Option<(String, f64, GateRule)> {
+    let reference = item.get("no_worse_than");
+    for key in ["margin", "rule"] {
+        let option = item.get(key);
+        if option.is_given() && !reference.is_given() {
+            let message = format!("`{key}` has no meaning without `no_worse_than`");
+            faults.add_hint(option.start(), &option.path, message, "remove it".to_string());
+        }
+    }
+    let name = reference.text()?;
+    if name != NoWorseThan::BASELINE && !known.recipes.check(&reference, faults) {
+        return None;
+    }
+    let rule = match item.get("rule").text() {
+        Some("non_inferior") => GateRule::NonInferior,
+        _ => GateRule::Significant,
+    };
+    Some((name.to_string(), item.get("margin").float().unwrap_or(0.0), rule))
 }
 
 fn check_query(item: &View<'_>, known: &Known<'_>, faults: &mut Faults) {
@@ -204,6 +269,7 @@ mod tests {
             query: Some("bm25".to_string()),
             at_least: Some(0.6),
             at_most: None,
+            no_worse_than: None,
         };
         assert_eq!(gates, [gate]);
     }
@@ -228,7 +294,7 @@ mod tests {
                 "[{measure: nDCG@10, query: deep, recipe: small, at_most: 1}]",
                 "1:28 [0].query: the query `deep` does not ask the recipe `small`",
             ),
-            ("[{measure: nDCG@10}]", "1:2 [0]: missing `at_least` or `at_most`"),
+            ("[{measure: nDCG@10}]", "1:2 [0]: missing `at_least`, `at_most` or `no_worse_than`"),
             (
                 "[{measure: nDCG@10, at_least: 1, at_most: 0.5}]",
                 "1:43 [0].at_most: expected at least 1 (`at_least`), found 0.5",

@@ -178,7 +178,17 @@ impl ActionSource {
                 statistics: statistics.clone(),
                 salt,
             }),
-            Spec::Report { evaluation, plan, responses, recipes, queries, evaluators, gates, case_results } => {
+            Spec::Report {
+                evaluation,
+                plan,
+                responses,
+                recipes,
+                queries,
+                evaluators,
+                gates,
+                baseline,
+                case_results,
+            } => {
                 let prepare = input(0);
                 let aggregate = node.inputs.last().copied().unwrap_or(prepare);
                 Box::new(BuildReport {
@@ -198,6 +208,7 @@ impl ActionSource {
                     queries_info: (**queries).clone(),
                     evaluators: (**evaluators).clone(),
                     gates: (**gates).clone(),
+                    baseline: baseline.as_deref().cloned(),
                     case_results: *case_results,
                     started_at: self.started_at.clone(),
                     finished_at: crate::clock::now(),

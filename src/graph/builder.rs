@@ -12,6 +12,7 @@ use ragstage_stages::score::Evaluator;
 use ragstage_stages::step::{Stage, Step};
 
 use super::asked::{answer_options, asks, evaluator_info, evaluators, planned, query_info, recipe_manifest};
+use super::baseline;
 use super::embedder;
 use super::error::GraphError;
 use super::evaluation_nodes::EvaluationNodes;
@@ -135,6 +136,8 @@ impl GraphBuilder<'_> {
         if !errors.is_empty() {
             return Err(GraphError::Input(errors));
         }
+        let baseline = baseline::baseline(evaluation, self.sources).map_err(|error| GraphError::Input(vec![error]))?;
+        let baseline = baseline.map(Arc::new);
         let responses = Arc::new(responses);
         let mut nodes = EvaluationNodes { prepare: Some(prepare), responses: responses.clone(), ..Default::default() };
         if self.until < Stage::Aggregate {
@@ -179,6 +182,7 @@ impl GraphBuilder<'_> {
                 queries: Arc::new(evaluation.queries.iter().map(query_info).collect()),
                 evaluators: Arc::new(evaluators.iter().map(|evaluator| evaluator_info(&**evaluator)).collect()),
                 gates: Arc::new(evaluation.gates.iter().map(GateSpec::from).collect()),
+                baseline,
                 case_results: evaluation.case_results,
             },
             salt: salt(Step::Report),

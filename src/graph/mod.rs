@@ -4,6 +4,7 @@
 //! Actions that evaluations, recipes or query modes have in common are one node.
 
 mod asked;
+mod baseline;
 mod builder;
 mod embedder;
 mod error;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use ragstage_cache::key::key_of;
 use ragstage_cache::{Digest, KeyHasher, KeyVisitor, Walk};
 use ragstage_stages::aggregate::{
-    CaseResults, EvaluatorInfo, GateSpec, PlannedQuery, QueryInfo, RecipeInfo, StatisticsOptions,
+    Baseline, CaseResults, EvaluatorInfo, GateSpec, PlannedQuery, QueryInfo, RecipeInfo, StatisticsOptions,
 };
 use ragstage_stages::artifact::Unit;
 use ragstage_stages::build::chunk::ChunkOptions;
@@ -220,6 +220,8 @@ pub enum Spec {
         evaluators: Arc<Vec<EvaluatorInfo>>,
         /// The bounds that the means must keep.
         gates: Arc<Vec<GateSpec>>,
+        /// What gates compare with.
+        baseline: Option<Arc<Baseline>>,
         /// Which case results it lists.
         case_results: CaseResults,
     },

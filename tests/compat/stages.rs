@@ -299,6 +299,7 @@ fn report(memory: &MemoryContext, records: &mut Records, benchmark: &Prepared, t
         }],
         evaluators: EVALUATORS.map(evaluator_info).to_vec(),
         gates: vec![GateSpec { measure: "nDCG@5".to_string(), at_least: Some(0.5), ..GateSpec::default() }],
+        baseline: None,
         case_results: CaseResults::default(),
         started_at: "2026-11-30T16:20:33Z".to_string(),
         finished_at: "2026-11-30T16:20:34Z".to_string(),

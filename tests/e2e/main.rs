@@ -25,6 +25,7 @@ mod model_server;
 mod models;
 mod outputs;
 mod own_system;
+mod paired_gates;
 mod plan;
 mod provider;
 mod quiz;

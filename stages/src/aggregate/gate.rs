@@ -4,6 +4,7 @@
 use ragstage_cache::{KeyVisitor, Walk};
 use serde::{Deserialize, Serialize};
 
+use super::paired::Paired;
 use super::summary::{MeasureSummary, Summary};
 
 /// A bar for one measure: what an evaluation file says under `gates`.
@@ -27,6 +28,39 @@ pub struct GateSpec {
     /// The greatest mean that passes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_most: Option<f64>,
+    /// What the measure must not be worse than.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_worse_than: Option<NoWorseThan>,
+}
+
+/// A recipe, or a baseline, that a measure must not be worse than, case by case.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NoWorseThan {
+    /// Another recipe of the evaluation, or [`NoWorseThan::BASELINE`].
+    pub reference: String,
+    /// How much worse is no matter.
+    pub margin: f64,
+    /// What it takes to fail.
+    pub rule: GateRule,
+    /// Whether a lower value is a better one.
+    pub lower_is_better: bool,
+}
+
+impl NoWorseThan {
+    /// The name of the baseline.
+    pub const BASELINE: &'static str = "baseline";
+}
+
+/// What it takes for a paired gate to fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GateRule {
+    /// It is worse by more than the margin, and the paired interval of the difference excludes 0: evidence and effect both. Too few
+    /// cases pass.
+    Significant,
+    /// It is not shown to be no worse: the paired interval reaches beyond the margin. Too few cases fail.
+    NonInferior,
 }
 
 impl Walk for GateSpec {
@@ -43,6 +77,18 @@ impl Walk for GateSpec {
                 v.float(name, bound);
             }
         }
+        if let Some(paired) = &self.no_worse_than {
+            v.text("no_worse_than", &paired.reference);
+            v.float("margin", paired.margin);
+            v.text(
+                "rule",
+                match paired.rule {
+                    GateRule::Significant => "significant",
+                    GateRule::NonInferior => "non_inferior",
+                },
+            );
+            v.bool("lower_is_better", paired.lower_is_better);
+        }
         v.end();
     }
 }
@@ -55,12 +101,18 @@ impl GateSpec {
         }
         let bounds = [(">=", self.at_least), ("<=", self.at_most)];
         let bounds = bounds.into_iter().filter_map(|(sign, bound)| bound.map(|bound| format!(" {sign} {bound}")));
-        format!("{}{}", self.measure, bounds.collect::<Vec<_>>().join(" and"))
+        let mut bounds: Vec<String> = bounds.collect();
+        if let Some(paired) = &self.no_worse_than {
+            let margin = if paired.margin > 0.0 { format!(" by {}", paired.margin) } else { String::new() };
+            bounds.push(format!(" no worse than {}{margin}", paired.reference));
+        }
+        format!("{}{}", self.measure, bounds.join(" and"))
     }
 
     /// What is wrong with the gate itself: no bound, a bound that is no number, or bounds that nothing satisfies.
     pub fn fault(&self) -> Option<String> {
         match (self.at_least, self.at_most) {
+            (None, None) if self.no_worse_than.is_some() => None,
             (None, None) => Some("the gate has neither at_least nor at_most".to_string()),
             (low, high) if [low, high].into_iter().flatten().any(f64::is_nan) => {
                 Some("the gate's bound is not a number".to_string())
@@ -70,7 +122,7 @@ impl GateSpec {
         }
     }
 
-    fn covers(&self, measure: &MeasureSummary) -> bool {
+    pub(super) fn covers(&self, measure: &MeasureSummary) -> bool {
         measure.evaluator == self.measure
             && self.recipe.as_ref().is_none_or(|recipe| *recipe == measure.recipe)
             && self.query.as_ref().is_none_or(|query| *query == measure.query)
@@ -95,6 +147,8 @@ impl GateSpec {
             value: measure.headline,
             at_least: self.at_least,
             at_most: self.at_most,
+            paired: None,
+            regression: false,
             passed: why.is_none(),
             why,
         }
@@ -121,6 +175,12 @@ pub struct GateOutcome {
     /// The greatest value that passes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_most: Option<f64>,
+    /// The paired difference to what the measure must not be worse than, where that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paired: Option<Paired>,
+    /// Whether only the comparison failed: the values keep their bounds.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub regression: bool,
     /// Whether it passed.
     pub passed: bool,
     /// Why it did not.
@@ -145,6 +205,8 @@ pub fn check(summary: &Summary, gates: &[GateSpec]) -> Vec<GateOutcome> {
                 value: None,
                 at_least: gate.at_least,
                 at_most: gate.at_most,
+                paired: None,
+                regression: false,
                 passed: false,
                 why: Some(nothing_covered(summary, gate)),
             });

@@ -13,6 +13,8 @@ use super::bootstrap::Bootstrap;
 use super::distribution::{Distribution, mean};
 use super::options::StatisticsOptions;
 
+/// From this many clusters on, cases of one go together; with fewer, too few different resamples exist.
+pub const LEAST_CLUSTERS: usize = 20;
 /// Up to this many differences that are not 0, every assignment of signs is looked at; with more, some at random.
 const EXACT: usize = 20;
 /// Assignments of signs that are drawn.

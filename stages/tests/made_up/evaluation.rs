@@ -234,6 +234,7 @@ impl Evaluation {
             queries_info: queries,
             evaluators,
             gates: Vec::new(),
+            baseline: None,
             case_results: CaseResults::default(),
             started_at: "2026-11-30T16:20:33Z".to_string(),
             finished_at: "2026-11-30T16:20:34Z".to_string(),

@@ -22,7 +22,9 @@ use crate::aggregate::observed::Observed;
 use crate::aggregate::response_errors::ResponseErrors;
 use crate::aggregate::series::Series;
 use crate::aggregate::unit_responses::UnitResponses;
-use crate::aggregate::{GateSpec, Latency, PlannedQuery, ResponseTable, ScoreTable, Summary, UsageTable, check};
+use crate::aggregate::{
+    Baseline, GateSpec, Latency, PlannedQuery, ResponseTable, ScoreTable, Summary, UsageTable, check, paired_gate,
+};
 use crate::artifact::Documents;
 use crate::contract::{Action, Context, Output, Produced, begin_key, decoded};
 use crate::error::StageError;
@@ -70,7 +72,7 @@ pub struct BuildReport {
     pub plan: Vec<PlannedQuery>,
     /// The `summary` artifact.
     pub summary: Digest,
-    /// The `score_table` artifact; named, not read.
+    /// The `score_table` artifact; read where a gate compares.
     pub score_table: Digest,
     /// The `latency` artifact.
     pub latency: Option<Digest>,
@@ -96,6 +98,8 @@ pub struct BuildReport {
     pub evaluators: Vec<EvaluatorInfo>,
     /// The bounds that the means must keep.
     pub gates: Vec<GateSpec>,
+    /// What gates compare with, where one asks for it.
+    pub baseline: Option<Baseline>,
     /// Which case results are listed.
     pub case_results: CaseResults,
     /// When the evaluation began, RFC 3339 in UTC; not in the key.
@@ -151,6 +155,9 @@ impl Walk for BuildReport {
         walk_list(v, "query_infos", &self.queries_info);
         walk_list(v, "evaluators", &self.evaluators);
         walk_list(v, "gates", &self.gates);
+        if let Some(baseline) = &self.baseline {
+            baseline.walk(v);
+        }
         self.case_results.walk(v);
         v.end();
     }
@@ -272,7 +279,9 @@ impl Action for BuildReport {
             None => Default::default(),
         };
         let report_id = self.report_id();
-        let gates = check(&summary, &self.gates);
+        let mut gates = check(&summary, &self.gates);
+        let statistics = &summary.statistics;
+        paired_gate::compare(context, &self.gates, &mut gates, &self.score_table, self.baseline.as_ref(), statistics)?;
         let scales = self.scales(&summary);
         let json_fault = |error: serde_json::Error| StageError::encode(step, error);
         let mut json = EvaluationReport::begin(self, &report_id, &cases, &summary).map_err(json_fault)?;
@@ -312,12 +321,14 @@ impl Action for BuildReport {
             worst: &worst,
             hidden_cases,
         });
+        let judged = serde_json::to_vec(&gates).map_err(json_fault)?;
         let render = |page: Page| page.render(&view).map_err(|error| StageError::encode(step, error));
         Ok(Produced {
             outputs: vec![
                 Output::observation("report.json", json, case_results),
                 Output::observation("report.md", render(Page::Markdown)?, summary.measures.len()),
                 Output::observation("report.html", render(Page::Html)?, summary.measures.len()),
+                Output::observation("gates", judged, gates.len()),
             ],
             ..Produced::default()
         })

@@ -1,4 +1,4 @@
-//! One side of a comparison: the scores and responses of one query of one recipe.
+//! One side of a comparison: the scores and responses of one query of one recipe, as a report and its table tell them.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -164,6 +164,19 @@ pub fn sides_of_report(place: Option<&Path>, report: &[u8], scores: Option<Vec<u
             Some(place) => format!("{}: {} / {}", place.display(), side.recipe, side.query),
             None => format!("{} / {}", side.recipe, side.query),
         };
+    }
+    Ok(sides)
+}
+
+/// The sides in a table of scores alone.
+///
+/// # Errors
+/// When it is something else.
+pub fn sides_of_scores(scores: Vec<u8>) -> Result<Vec<Side>, SideError> {
+    let mut sides = Vec::new();
+    read_table(&mut sides, scores)?;
+    for side in &mut sides {
+        side.name = format!("{} / {}", side.recipe, side.query);
     }
     Ok(sides)
 }

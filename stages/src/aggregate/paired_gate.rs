@@ -1,0 +1,199 @@
+//! Gates on a difference: a measure must not be worse than that of another recipe, or of a baseline, case by case.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use ragstage_cache::{Digest, KeyVisitor, Walk};
+
+use super::gate::{GateOutcome, GateRule, GateSpec, NoWorseThan};
+use super::options::StatisticsOptions;
+use super::paired::{LEAST_CLUSTERS, Paired};
+use super::side::{Scored, Side, sides_of_report, sides_of_scores};
+use crate::contract::Context;
+use crate::error::{InputError, Place, StageError, StageErrorKind};
+use crate::step::Step;
+
+/// A report that measures are compared with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Baseline {
+    /// The `report.json`; for messages, in no key.
+    pub path: PathBuf,
+    /// Digest of its bytes.
+    pub report: Digest,
+    /// Digest of the `scores.parquet` beside it, where there is one.
+    pub scores: Option<Digest>,
+}
+
+impl Walk for Baseline {
+    fn walk(&self, v: &mut dyn KeyVisitor) {
+        v.digest("baseline.report", &self.report);
+        if let Some(scores) = &self.scores {
+            v.digest("baseline.scores", scores);
+        }
+    }
+}
+
+/// Adds to the outcomes of `gates` what their comparisons come to. A gate whose bounds failed stays one of value.
+///
+/// # Errors
+/// When the baseline is missing, is no report, or has nothing to compare with.
+pub(super) fn compare(
+    context: &dyn Context,
+    gates: &[GateSpec],
+    outcomes: &mut [GateOutcome],
+    score_table: &Digest,
+    baseline: Option<&Baseline>,
+    options: &StatisticsOptions,
+) -> Result<(), StageError> {
+    let wanted = |outcome: &GateOutcome| gates.iter().find(|gate| gate.text() == outcome.gate)?.no_worse_than.as_ref();
+    if !outcomes.iter().any(|outcome| wanted(outcome).is_some()) {
+        return Ok(());
+    }
+    let artifact =
+        |why: String| StageError { step: Step::Report, kind: StageErrorKind::Artifact { digest: *score_table, why } };
+    let own = sides_of_scores(context.blob(score_table)?).map_err(|error| artifact(error.to_string()))?;
+    let of_baseline = match baseline {
+        Some(baseline) => read(context, baseline)?,
+        None => Vec::new(),
+    };
+    for outcome in outcomes {
+        let Some(paired) = wanted(outcome) else { continue };
+        let (Some(recipe), Some(query)) = (&outcome.recipe, &outcome.query) else { continue };
+        let of = |sides: &'_ [Side], recipe: &str| {
+            sides.iter().position(|side| side.recipe == recipe && side.query == *query)
+        };
+        let mine = of(&own, recipe).and_then(|position| own.get(position));
+        let theirs = match paired.reference == NoWorseThan::BASELINE {
+            true => {
+                let twin = of(&of_baseline, recipe).and_then(|position| of_baseline.get(position));
+                twin.or(of_baseline.first().filter(|_| of_baseline.len() == 1))
+            }
+            false if paired.reference == *recipe => continue,
+            false => of(&own, &paired.reference).and_then(|position| own.get(position)),
+        };
+        let found = match (mine, theirs) {
+            (Some(mine), Some(theirs)) => compared(theirs, mine, &outcome.measure, options),
+            _ => None,
+        };
+        judge(outcome, paired, found);
+    }
+    Ok(())
+}
+
+fn judge(outcome: &mut GateOutcome, wanted: &NoWorseThan, found: Option<Paired>) {
+    let sign = if wanted.lower_is_better { -1.0 } else { 1.0 };
+    let why = match &found {
+        None => Some(format!("{} has no case in common with it", wanted.reference)),
+        Some(paired) => {
+            let better = sign * paired.difference;
+            // The ends change places where lower is better.
+            let ends =
+                paired.interval.map(|(low, high)| ((sign * low).min(sign * high), (sign * low).max(sign * high)));
+            let failed = match (wanted.rule, ends) {
+                (GateRule::Significant, Some((_, high))) => better < -wanted.margin && high < 0.0,
+                (GateRule::Significant, None) => false,
+                (GateRule::NonInferior, Some((low, _))) => low < -wanted.margin,
+                (GateRule::NonInferior, None) => true,
+            };
+            let interval = match paired.interval {
+                Some((low, high)) => format!(", interval [{low:+.4}, {high:+.4}]"),
+                None => String::new(),
+            };
+            failed.then(|| {
+                format!(
+                    "{:+.4} to {} over {} cases{interval}, where {} is no matter",
+                    paired.difference, wanted.reference, paired.cases, wanted.margin
+                )
+            })
+        }
+    };
+    outcome.paired = found;
+    if let Some(why) = why {
+        outcome.regression = outcome.passed;
+        outcome.passed = false;
+        outcome.why = Some(match outcome.why.take() {
+            Some(before) => format!("{before}; {why}"),
+            None => why,
+        });
+    }
+}
+
+/// The comparison of two sides under one evaluator; `None` where no case has a number on both.
+fn compared(first: &Side, second: &Side, evaluator: &str, options: &StatisticsOptions) -> Option<Paired> {
+    let (ones, others) = (first.scores.get(evaluator)?, second.scores.get(evaluator)?);
+    let mut units: BTreeMap<&str, usize> = BTreeMap::new();
+    let (mut pairs, mut clusters) = (Vec::new(), Vec::new());
+    for (case, one) in ones {
+        let number = |scored: &Scored| scored.value;
+        let (Some(a), Some(b)) = (number(one), others.get(case).and_then(number)) else { continue };
+        pairs.push((a, b));
+        let next = units.len();
+        clusters.push(*units.entry(second.units.get(case).map(String::as_str).unwrap_or_default()).or_insert(next));
+    }
+    let clusters = (units.len() >= LEAST_CLUSTERS).then_some(clusters.as_slice());
+    Paired::of(&pairs, clusters, options, [&first.name, &second.name, evaluator])
+}
+
+fn read(context: &dyn Context, baseline: &Baseline) -> Result<Vec<Side>, StageError> {
+    let fault = |message: String| {
+        let error = InputError::new(Place::file(&baseline.path), message);
+        StageError::input(
+            Step::Report,
+            vec![error.hint("give the report.json of an earlier run, with its scores.parquet")],
+        )
+    };
+    let gone = || fault("the baseline is not there any more, or has changed".to_string());
+    let report = context.source(&baseline.report)?.ok_or_else(gone)?;
+    let scores = match &baseline.scores {
+        Some(scores) => Some(context.source(scores)?.ok_or_else(gone)?),
+        None => None,
+    };
+    sides_of_report(None, &report, scores).map_err(|error| fault(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcome(differences: &[f64], wanted: &NoWorseThan) -> (bool, bool) {
+        let pairs: Vec<(f64, f64)> = differences.iter().map(|difference| (0.5, 0.5 + difference)).collect();
+        let found = Paired::of(&pairs, None, &StatisticsOptions::default(), ["a", "b", "m"]);
+        let mut outcome = GateOutcome {
+            gate: "m".to_string(),
+            recipe: None,
+            query: None,
+            measure: "m".to_string(),
+            value: Some(0.5),
+            at_least: None,
+            at_most: None,
+            paired: None,
+            regression: false,
+            passed: true,
+            why: None,
+        };
+        judge(&mut outcome, wanted, found);
+        (outcome.passed, outcome.regression)
+    }
+
+    fn wanted(margin: f64, rule: GateRule, lower_is_better: bool) -> NoWorseThan {
+        NoWorseThan { reference: "base".to_string(), margin, rule, lower_is_better }
+    }
+
+    #[test]
+    fn evidence_and_effect_are_both_needed() {
+        let significant = |margin| wanted(margin, GateRule::Significant, false);
+        let worse: Vec<f64> = (0..50).map(|i| if i % 5 == 0 { 0.02 } else { -0.1 }).collect();
+        assert_eq!(outcome(&worse, &significant(0.0)), (false, true));
+        // Worse for sure, but not by so much that it matters.
+        assert_eq!(outcome(&worse, &significant(0.2)), (true, false));
+        // Worse in the mean by much, and nobody can tell whether by chance.
+        let noisy = [-0.5, 0.4, -0.5, 0.4, -0.3];
+        assert_eq!(outcome(&noisy, &significant(0.02)), (true, false));
+        // Whoever wants proof does not get it from five cases.
+        assert_eq!(outcome(&noisy, &wanted(0.02, GateRule::NonInferior, false)), (false, true));
+        assert_eq!(outcome(&[0.0; 50], &wanted(0.02, GateRule::NonInferior, false)), (true, false));
+        // Where lower is better the same difference is a gain.
+        assert_eq!(outcome(&worse, &wanted(0.0, GateRule::Significant, true)), (true, false));
+        assert_eq!(outcome(&[], &significant(0.0)), (false, true));
+    }
+}
