@@ -44,8 +44,6 @@ pub enum Secrets {
     Needed,
     /// It does not; a variable that is not set is none of its business.
     NotNeeded,
-    /// It asks judges, and nobody else.
-    Judges,
 }
 
 /// The evaluation file that a folder stands for, or the file itself.
@@ -61,9 +59,7 @@ fn file_of(given: &Path) -> PathBuf {
 pub fn evaluations(files: &[PathBuf], secrets: Secrets) -> Result<Vec<Evaluation>, Failure> {
     let environment = |name: &str| match (std::env::var(name).ok(), secrets) {
         // Not blank, for a blank key is a fault; it is sent to nobody.
-        (None, Secrets::NotNeeded | Secrets::Judges) if !ModelHome::VARIABLES.contains(&name) => {
-            Some("unset".to_string())
-        }
+        (None, Secrets::NotNeeded) if !ModelHome::VARIABLES.contains(&name) => Some("unset".to_string()),
         (found, _) => found,
     };
     let mut evaluations: Vec<Evaluation> = Vec::new();
@@ -82,9 +78,6 @@ pub fn evaluations(files: &[PathBuf], secrets: Secrets) -> Result<Vec<Evaluation
     if let Some(failure) = failed {
         return Err(failure);
     }
-    if secrets == Secrets::Judges {
-        judges_have_theirs(&evaluations)?;
-    }
     for (position, evaluation) in evaluations.iter().enumerate() {
         if let Some(twin) = evaluations[..position].iter().find(|other| other.name == evaluation.name) {
             return Err(Failure::NotThere {
@@ -99,21 +92,6 @@ pub fn evaluations(files: &[PathBuf], secrets: Secrets) -> Result<Vec<Evaluation
         }
     }
     Ok(evaluations)
-}
-
-/// Whether the secrets that reach judges are there.
-fn judges_have_theirs(evaluations: &[Evaluation]) -> Result<(), Failure> {
-    for config in evaluations.iter().flat_map(|evaluation| evaluation.evaluators.iter().flatten()) {
-        let EvaluatorConfig::Judge(judge) = config else { continue };
-        let mut names = judge.model.endpoint.variables.iter().map(|(name, _)| name);
-        if let Some(name) = names.find(|name| std::env::var_os(name).is_none()) {
-            return Err(Failure::NotThere {
-                what: format!("the environment variable `{name}` is not set, which the judge {} needs", judge.name),
-                hint: format!("set {name} in the environment that ragstage is started in"),
-            });
-        }
-    }
-    Ok(())
 }
 
 /// Refuses to write over what is read.

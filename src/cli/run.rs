@@ -32,7 +32,7 @@ pub type Change<'a> = dyn Fn(&mut [Evaluation]) -> Result<(), Failure> + 'a;
 /// When a file is invalid, or the batch fails as a whole.
 pub fn run(flags: &RunFlags, store: Option<&Path>, only_score: bool, change: &Change<'_>) -> Result<u8, Failure> {
     let started = SystemTime::now();
-    let mut evaluations = evaluations(&flags.files, if only_score { Secrets::Judges } else { Secrets::Needed })?;
+    let mut evaluations = evaluations(&flags.files, if only_score { Secrets::NotNeeded } else { Secrets::Needed })?;
     change(&mut evaluations)?;
     if let Some(baseline) = &flags.baseline {
         evaluations.iter_mut().for_each(|evaluation| evaluation.baseline = Some(baseline.clone()));

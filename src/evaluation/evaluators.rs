@@ -3,12 +3,9 @@
 use std::fmt;
 
 use ragstage_stages::score::EvaluatorSpec;
-use ragstage_stages::score::judge::JudgeOptions;
 
 use super::diagnostic::Faults;
-use super::judge;
-use super::prompt::PROMPT_FIELD;
-use super::shape::{Field, Need, Record, Refusal, Shape, TextRule, Together};
+use super::shape::{Field, Need, Record, Refusal, Shape, TextRule};
 use super::view::View;
 
 /// Says whether an evaluator exists and takes these options: a message, and the nearest name that does.
@@ -19,8 +16,6 @@ pub type CheckEvaluator<'a> = dyn Fn(&EvaluatorSpec) -> Result<(), (String, Opti
 pub enum EvaluatorConfig {
     /// One of ours that asks nobody.
     Spec(EvaluatorSpec),
-    /// A chat model that judges.
-    Judge(Box<JudgeOptions>),
 }
 
 /// The name that gates, reports and the command line know it by.
@@ -28,7 +23,6 @@ impl fmt::Display for EvaluatorConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             EvaluatorConfig::Spec(spec) => spec.fmt(f),
-            EvaluatorConfig::Judge(judge) => f.write_str(&judge.name),
         }
     }
 }
@@ -63,12 +57,7 @@ static MAPPING: Record = Record {
     name: "evaluator",
     doc: "An evaluator with its options.",
     fields: &[
-        Field {
-            name: "name",
-            doc: "Name of the evaluator; of a judge, what reports and gates call it.",
-            shape: NAME,
-            need: Need::Optional,
-        },
+        Field { name: "name", doc: "Name of the evaluator.", shape: NAME, need: Need::Required },
         Field {
             name: "cutoff",
             doc: "How many results count; what follows `@` in the text form.",
@@ -79,78 +68,45 @@ static MAPPING: Record = Record {
             name: "options",
             doc: "Parameters; what stands in parentheses in the text form.",
             shape: Shape::Free,
-            need: Need::Optional,
+            need: Need::Default("{}"),
         },
-        judge::JUDGE_FIELD,
-        judge::MODEL_FIELD,
-        judge::RUBRIC_FIELD,
-        PROMPT_FIELD,
-        judge::SCALE_FIELD,
-        judge::READING_FIELD,
-        judge::SAMPLES_FIELD,
-        judge::GIVES_FIELD,
-        judge::MAX_TOKENS_FIELD,
-        judge::TEMPERATURE_FIELD,
-        judge::ATTEMPTS_FIELD,
-        judge::CONTEXTS_FIELD,
-        judge::PASS_FIELD,
     ],
-    together: &[Together::AtLeastOne(&["name", "judge"]), Together::Excludes("judge", &["cutoff", "options"])],
+    together: &[],
 };
 
 /// What an entry of `evaluators` accepts.
 pub(super) static EVALUATOR: Shape = Shape::Either(&[EVALUATOR_TEXT, Shape::Record(&MAPPING)]);
 
-/// What an evaluator may name.
-pub(super) struct Known<'a> {
-    /// Which evaluators there are.
-    pub check: &'a CheckEvaluator<'a>,
-    /// What judges may name.
-    pub judges: judge::Known<'a>,
-}
-
 /// The evaluators that a checked list stands for; `None` when it is absent.
-pub(super) fn convert(view: &View<'_>, known: &Known<'_>, faults: &mut Faults) -> Option<Vec<EvaluatorConfig>> {
+pub(super) fn convert(
+    view: &View<'_>,
+    check: &CheckEvaluator<'_>,
+    faults: &mut Faults,
+) -> Option<Vec<EvaluatorConfig>> {
     let mut configs: Vec<EvaluatorConfig> = Vec::new();
     for item in view.items()? {
-        let config = match item.is_map() && item.get("judge").is_given() {
-            true => judge::convert(&item, &known.judges, faults).map(Box::new).map(EvaluatorConfig::Judge),
-            false => spec(&item, faults).map(EvaluatorConfig::Spec),
+        let spec = if item.is_map() {
+            let cutoff = item.get("cutoff");
+            item.get("name").text().filter(|_| !item.is_faulty("cutoff")).map(|name| EvaluatorSpec {
+                name: name.to_string(),
+                cutoff: cutoff.int(),
+                options: item.get("options").json().unwrap_or_default(),
+            })
+        } else {
+            item.text().and_then(|text| EvaluatorSpec::parse(text).ok())
         };
-        let Some(config) = config else { continue };
+        let Some(spec) = spec else { continue };
+        let config = EvaluatorConfig::Spec(spec);
         let name = config.to_string();
         if configs.iter().any(|known| known.to_string() == name) {
-            let hint = matches!(config, EvaluatorConfig::Judge(_)).then(|| "give one of them a `name`".to_string());
-            faults.add_hint(item.start(), &item.path, format!("`{name}` is listed twice"), hint);
+            faults.add(item.start(), &item.path, format!("`{name}` is listed twice"));
             continue;
         }
-        if let EvaluatorConfig::Spec(spec) = &config {
-            check_spec(spec, &item, known.check, faults);
-        }
+        let EvaluatorConfig::Spec(spec) = &config;
+        check_spec(spec, &item, check, faults);
         configs.push(config);
     }
     Some(configs)
-}
-
-/// The evaluator of ours that an entry names.
-fn spec(item: &View<'_>, faults: &mut Faults) -> Option<EvaluatorSpec> {
-    if !item.is_map() {
-        return item.text().and_then(|text| EvaluatorSpec::parse(text).ok());
-    }
-    for key in judge::KEYS {
-        let option = item.get(key);
-        if option.is_given() {
-            let message = format!("`{key}` has no meaning without `judge`");
-            let hint = "options of an evaluator stand under `options`".to_string();
-            faults.add_hint(option.start(), &option.path, message, hint);
-        }
-    }
-    let cutoff = item.get("cutoff");
-    item.get("name").text().filter(|_| !item.is_faulty("cutoff")).map(|name| EvaluatorSpec {
-        name: name.to_string(),
-        cutoff: cutoff.int(),
-        options: item.get("options").json().unwrap_or_default(),
-    })
 }
 
 /// Reports what `check` has against `spec`, which stands at `view`.
@@ -170,8 +126,6 @@ fn is_name(text: &str) -> bool {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::super::models::Models;
-    use super::super::prompt::PromptFiles;
     use super::super::view::tests::checked;
     use super::*;
 
@@ -185,10 +139,7 @@ mod tests {
             "ndgc" => Err(("unknown evaluator `ndgc`".to_string(), Some("nDCG".to_string()))),
             _ => Ok(()),
         };
-        let models = Models { list: Vec::new(), incomplete: false };
-        let prompts = PromptFiles::new(std::path::Path::new(""));
-        let known = Known { check: &check, judges: judge::Known { models: &models, prompts: &prompts } };
-        checked(text, &Shape::List { of: &EVALUATOR, least: 0 }, |view, faults| convert(view, &known, faults))
+        checked(text, &Shape::List { of: &EVALUATOR, least: 0 }, |view, faults| convert(view, &check, faults))
     }
 
     #[test]

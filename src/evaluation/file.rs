@@ -16,7 +16,6 @@ use super::diagnostic::{Diagnostic, EvaluationErrors, Faults};
 use super::embed::EmbedConfig;
 use super::evaluators::{self, CheckEvaluator, EVALUATOR, EvaluatorConfig};
 use super::gates::{self, GATE, GateSpec};
-use super::judge;
 use super::limits::{self, LIMITS, Limits};
 use super::mode::Modes;
 use super::models::{self, MODEL, Models, ServedModel};
@@ -319,9 +318,7 @@ fn convert(
     }
 
     let evaluators_view = view.get("evaluators");
-    let known =
-        evaluators::Known { check: check_evaluator, judges: judge::Known { models: &models, prompts: &prompts } };
-    let evaluators = evaluators::convert(&evaluators_view, &known, faults);
+    let evaluators = evaluators::convert(&evaluators_view, check_evaluator, faults);
     let listed = evaluators.as_ref().map_or(0, Vec::len);
     let known = gates::Known {
         recipes: &names,

@@ -18,7 +18,6 @@ mod file;
 mod full_text;
 mod gates;
 mod graph;
-mod judge;
 mod limits;
 mod listed;
 mod mode;

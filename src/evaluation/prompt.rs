@@ -38,18 +38,13 @@ impl<'a> PromptFiles<'a> {
         self.read.into_inner()
     }
 
-    /// The path and the text of the file that the text at `view` names.
-    pub(super) fn text(&self, view: &View<'_>, faults: &mut Faults) -> Option<(PathBuf, String)> {
-        text_file::read(view, self.base, &mut self.read.borrow_mut(), faults)
-    }
-
     /// The prompt in the file that the text at `view` names, or `ours` where it names none. It must take `example`, what
     /// such a prompt is filled with.
     pub(super) fn prompt(&self, view: &View<'_>, ours: Prompt, example: &Value, faults: &mut Faults) -> Option<Prompt> {
         if !view.is_given() {
             return Some(ours);
         }
-        let (file, text) = self.text(view, faults)?;
+        let (file, text) = text_file::read(view, self.base, &mut self.read.borrow_mut(), faults)?;
         let prompt = Prompt::new(&text);
         match prompt.check(example) {
             Ok(()) => Some(prompt),

@@ -8,7 +8,6 @@ use ragstage_stages::artifact::{Json, Units};
 use ragstage_stages::error::{InputError, Place};
 use ragstage_stages::model::EmbedderSpec;
 use ragstage_stages::query::{AnswerOptions, SystemSpec};
-use ragstage_stages::score::judge::judge;
 use ragstage_stages::score::{Evaluator, EvaluatorSpec, evaluator};
 
 use super::error::GraphError;
@@ -81,7 +80,6 @@ pub(super) fn evaluators(
     for config in &configs {
         let made = match config {
             EvaluatorConfig::Spec(spec) => evaluator(spec),
-            EvaluatorConfig::Judge(options) => Ok(judge((**options).clone())),
         };
         match made {
             Ok(made) => {

@@ -34,9 +34,6 @@ impl Spec {
             {
                 pools.insert(Pool::Llm);
             }
-            Spec::Score { evaluator, .. } if evaluator.describe().model.is_some() => {
-                pools.insert(Pool::Judge);
-            }
             _ => {}
         }
         pools

@@ -15,7 +15,6 @@ mod full_disk;
 mod graph;
 mod handbook;
 mod interrupt;
-mod judges;
 mod kill;
 mod law;
 mod law_models;

@@ -48,10 +48,7 @@ pub struct ReplySchema {
     pub schema: Value,
 }
 
-/// How often a reply that does not fit is asked for again, where nobody says otherwise.
-const FURTHER_TIMES: u32 = 2;
-
-/// One request to a chat model; all of it is in the reply's key but how often it is asked again.
+/// One request to a chat model; all of it is in the reply's key.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChatRequest {
     /// The messages.
@@ -69,8 +66,6 @@ pub struct ChatRequest {
     pub schema: Option<ReplySchema>,
     /// Which of several samples of the same request this is, from 0.
     pub sample: u32,
-    /// How often a reply that does not fit the schema is asked for again; in no key.
-    pub further_times: u32,
     /// 0, or what `--force` puts into the key, so that the request is sent again.
     pub salt: u64,
 }
@@ -89,7 +84,6 @@ impl ChatRequest {
             stop: Vec::new(),
             schema: None,
             sample: 0,
-            further_times: FURTHER_TIMES,
             salt: 0,
         }
     }
@@ -125,11 +119,6 @@ impl ChatRequest {
         }
         v.end();
         hasher.finish()
-    }
-
-    /// How often it is sent at most.
-    pub(super) fn times(&self) -> u32 {
-        1 + if self.schema.is_some() { self.further_times } else { 0 }
     }
 
     /// The JSON that is sent the `again`th time after the first (0) to `model`. Another time has another seed, so that a

@@ -58,7 +58,6 @@ fn request(options: &ChatAnswerOptions, salt: u64, messages: &[Message], sample:
         stop: options.stop.clone(),
         schema: None,
         sample,
-        further_times: 0,
         salt,
     }
 }
