@@ -79,6 +79,7 @@ pub(super) fn evaluators(
     for config in &configs {
         let made = match config {
             EvaluatorConfig::Spec(spec) => evaluator(spec),
+            EvaluatorConfig::Judge(config) => Ok(Box::new(config.judge.clone()) as Box<dyn Evaluator>),
         };
         match made {
             Ok(made) => {
