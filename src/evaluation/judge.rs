@@ -410,7 +410,7 @@ mod tests {
                 "---\nmax: 4\nmin: 4\n---\nx",
                 "2:6 FOLDER/r.md rubric: max: expected more than `min`, which is 4, found 4 [",
             ),
-            ("---\nmxa: 4\n---\nx", "2:1 FOLDER/r.md rubric: mxa: unknown key `mxa`"),
+            ("---\nmxa: 4\n---\nx", "2:1 FOLDER/r.md rubric: unknown key `mxa`"),
             ("---\nmax: 4\n---\n", "1:- FOLDER/r.md rubric: the rubric has no instruction ["),
         ] {
             let found = rubric(text);

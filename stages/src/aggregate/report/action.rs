@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::case_response::CaseResponse;
 use super::evaluation_report::EvaluationReport;
 use super::findings::Findings;
+use super::human_agreement::HumanAgreements;
 use super::lints::Lints;
 use super::page::Page;
 use super::scale::Scale;
@@ -21,6 +22,7 @@ use crate::aggregate::{GateSpec, Latency, PlannedQuery, ResponseTable, ScoreTabl
 use crate::artifact::{Documents, Golds};
 use crate::contract::{Action, Context, Output, Produced, begin_key, decoded};
 use crate::error::StageError;
+use crate::score::judge::HumanLabels;
 use crate::step::Step;
 
 /// A recipe, as reports name it.
@@ -52,6 +54,9 @@ pub struct EvaluatorInfo {
     pub name: String,
     /// What it measures, in a sentence.
     pub description: String,
+    /// What people say of the same cases, where the evaluation names a file of that.
+    #[serde(skip)]
+    pub labels: Option<HumanLabels>,
 }
 
 /// The report of an evaluation: `report.json`, `report.md` and `report.html`, all observations, since they tell times.
@@ -124,6 +129,9 @@ impl Walk for EvaluatorInfo {
         v.begin_record("", "evaluator");
         v.text("name", &self.name);
         v.text("description", &self.description);
+        if let Some(labels) = &self.labels {
+            labels.walk(v);
+        }
         v.end();
     }
 }
@@ -247,16 +255,26 @@ impl Action for BuildReport {
         let mut json = EvaluationReport::begin(self, &report_id, &cases, &summary).map_err(json_fault)?;
         let golds = decoded::<Golds>(context, step, &self.gold)?;
         let mut lints = Lints::begin(&cases, &self.plan, &golds, &documents);
+        let mut agreements = HumanAgreements::begin(&self.plan, &self.evaluators);
         let mut worst = WorstCases::default();
         let mut case_results = 0;
         self.visit_cases(context, &cases, &golds, |column, case| {
             worst.offer(&case, &scales[column]);
             lints.see(column, &case);
+            agreements.see(column, &case);
             case_results += 1;
             json.case(&case).map_err(json_fault)
         })?;
         let lints = lints.finish();
-        let findings = Findings { summary: &summary, latency: &latency, usage: &usage, gates: &gates, lints: &lints };
+        let agreements = agreements.finish();
+        let findings = Findings {
+            summary: &summary,
+            latency: &latency,
+            usage: &usage,
+            gates: &gates,
+            lints: &lints,
+            agreements: &agreements,
+        };
         let json = json.finish(&documents, &findings).map_err(json_fault)?;
         let (worst, hidden_cases) = worst.finish();
         let view = View::of(&Material {

@@ -9,6 +9,7 @@ use super::action::{BuildReport, EvaluatorInfo, QueryInfo, RecipeInfo};
 use super::case_response::CaseResponse;
 use super::case_result::CaseResult;
 use super::findings::Findings;
+use super::human_agreement::HumanAgreement;
 use super::json_object::JsonObject;
 use super::lints::Lint;
 use crate::aggregate::case_list::CaseList;
@@ -55,6 +56,8 @@ struct Ragstage<'a> {
     usage: Option<&'a UsageTable>,
     gates: &'a [GateOutcome],
     lints: &'a [Lint],
+    #[serde(skip_serializing_if = "<[HumanAgreement<'_>]>::is_empty")]
+    human_agreement: &'a [HumanAgreement<'a>],
     digests: BTreeMap<&'static str, String>,
 }
 
@@ -117,6 +120,7 @@ impl<'a> EvaluationReport<'a> {
             usage: Some(findings.usage).filter(|usage| !usage.rows.is_empty()),
             gates: findings.gates,
             lints: findings.lints,
+            human_agreement: findings.agreements,
             digests: report.inputs().into_iter().map(|(name, digest)| (name, digest.hex())).collect(),
         };
         self.object.field("ragstage", &ragstage)?;

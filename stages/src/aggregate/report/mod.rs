@@ -6,6 +6,7 @@ mod case_response;
 mod case_result;
 mod evaluation_report;
 mod findings;
+mod human_agreement;
 mod json_object;
 mod lints;
 mod page;
