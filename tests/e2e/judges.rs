@@ -34,7 +34,11 @@ fn fair(request: &Request) -> Value {
         (1..=wanted(request)).map(|n| json!({on: n, "reason": "so it is", says: n % 2 == 1})).collect()
     };
     match request.schema() {
-        Some("claims") => json!({"claims": ["It stands there.", "It is old."]}),
+        Some("claims") => {
+            let text = request.prompt().split_once("\nText:\n").unwrap_or_default().1;
+            let line = text.lines().next().unwrap_or_default();
+            json!({"claims": [format!("It says: {line}"), "It is old."]})
+        }
         Some("claim_verdicts") => json!({"verdicts": verdicts("claim", "supported")}),
         Some("passage_verdicts") => json!({"verdicts": verdicts("passage", "useful")}),
         Some("label") => json!({"reasoning": "so it is", "label": "kind"}),
@@ -91,7 +95,7 @@ fn a_changed_rubric_is_judged_again_and_nothing_else_is() {
     assert_eq!(found["metadata"]["reply"]["text"], "{\"reasoning\":\"so it is\",\"score\":3}");
     assert_eq!(score(&space, "small", "built", "tone")["value"], 3.0);
     space.run("").expect(0).expect_nothing();
-    // Where prices, names of columns and how often one insists are told is no matter.
+    // How often one insists is no matter.
     again(&server);
     space.edit(
         "evaluation.yaml",
@@ -100,6 +104,7 @@ fn a_changed_rubric_is_judged_again_and_nothing_else_is() {
     );
     space.run("").expect(0).expect_nothing();
 
+    server.rescript(|_| Act::Say("{\"reasoning\": \"less so\", \"score\": 3}".to_string()));
     space.write("tone.md", "---\nmax: 4\npasses: 3\n---\nIs the answer polite?\n");
     let ran = space.score("").expect(0);
     assert_eq!(ran.executed(), steps(&[("score", 1), ("aggregate", 1), ("report", 1)]));
@@ -128,7 +133,7 @@ fn claims_are_shared_by_the_judges_that_need_them() {
     assert_eq!(found["value"], 0.5);
     assert_eq!(
         found["metadata"]["claims"],
-        json!([{"claim": "It stands there.", "supported": true, "reason": "so it is"},
+        json!([{"claim": "It says: The lighthouse was built in 1871.", "supported": true, "reason": "so it is"},
                {"claim": "It is old.", "supported": false, "reason": "so it is"}])
     );
     assert!(found["metadata"]["claims_reply"]["text"].as_str().expect("a reply").contains("It is old."));
@@ -142,7 +147,11 @@ fn claims_are_shared_by_the_judges_that_need_them() {
     let more = "evaluators: [{judge: claim_recall, model: judge}, {judge: context_recall, model: judge}, ";
     space.edit("evaluation.yaml", "evaluators: [", more);
     space.run("").expect(0);
-    assert_eq!(asked(&server), counts(&[("claims", CASE_COUNT), ("claim_verdicts", 2 * CASE_COUNT)]));
+    // An answer that is the only passage makes two judges ask the same, which is one question.
+    let seen = asked(&server);
+    assert_eq!((seen.len(), seen["claims"]), (2, CASE_COUNT));
+    assert!((CASE_COUNT..=2 * CASE_COUNT).contains(&seen["claim_verdicts"]), "{seen:?}");
+    space.run("").expect(0).expect_nothing();
 }
 
 #[test]
@@ -166,7 +175,7 @@ fn every_judge_gives_a_number_and_samples_are_compared() {
     space.run("").expect(0);
     let value = |evaluator: &str| score(&space, "small", "built", evaluator)["value"].clone();
     // Useful, useless, useful.
-    assert_eq!(value("context_precision"), (1.0 + 2.0 / 3.0) / 2.0);
+    assert_eq!(score(&space, "small", "parrot", "context_precision")["value"], (1.0 + 2.0 / 3.0) / 2.0);
     assert_eq!((value("answer_relevance"), value("openviking")), (json!(0.75), json!(3.0)));
     let found = score(&space, "small", "built", "thrice");
     assert_eq!((&found["value"], &found["passed"]), (&json!(0.5), &json!(true)));
@@ -333,6 +342,10 @@ fn street(server: &ModelServer, count: usize, structured: bool, evaluators: &str
     space
 }
 
+fn fair_grade() -> String {
+    json!({"reasoning": "so it is", "score": 2}).to_string()
+}
+
 fn is_about(request: &Request, number: usize) -> bool {
     request.prompt().contains(&question(number))
 }
@@ -341,13 +354,14 @@ fn is_about(request: &Request, number: usize) -> bool {
 fn a_nasty_reply_is_no_number() {
     for structured in [true, false] {
         let replies = nasty();
-        let count = replies.len();
-        assert!(count >= 30);
+        assert!(replies.len() >= 30);
+        // Every second case is answered well: a judge that fails time after time is given up.
+        let count = 2 * replies.len();
         let expected: Vec<(&str, Expect)> =
             replies.iter().map(|(name, _, with, without)| (*name, if structured { *with } else { *without })).collect();
         let server = ModelServer::new(move |request| {
-            let found = replies.iter().enumerate().find(|(at, _)| is_about(request, at + 1));
-            found.map_or(Act::Hang, |(_, (_, act, ..))| act(request))
+            let found = replies.iter().enumerate().find(|(at, _)| is_about(request, 2 * at + 1));
+            found.map_or_else(|| Act::Say(fair_grade()), |(_, (_, act, ..))| act(request))
         });
         let space = street(&server, count, structured, "[{judge: correctness, model: judge, attempts: 2}]");
         let ran = space.run("").expect(11);
@@ -356,7 +370,7 @@ fn a_nasty_reply_is_no_number() {
             .into_iter()
             .map(|event| (event["item"].as_str().unwrap_or_default().to_string(), event["error"].clone()))
             .collect();
-        for (number, (name, expect)) in (1..).zip(&expected) {
+        for (number, (name, expect)) in (1..).step_by(2).zip(&expected) {
             let case = format!("c{number:03}");
             let requests = server.requests(CHAT).iter().filter(|request| is_about(request, number)).count();
             let value = score(&space, "street", &case, "correctness")["value"].clone();
@@ -373,7 +387,7 @@ fn a_nasty_reply_is_no_number() {
             }
         }
         // Nothing of it is kept: who replies as asked for is asked for what failed alone.
-        server.rescript(|_| Act::Say("{\"reasoning\": \"r\", \"score\": 2}".to_string()));
+        server.rescript(|_| Act::Say(fair_grade()));
         space.run("").expect(0);
         let failed = expected.iter().filter(|(_, expect)| matches!(expect, Expect::Failed(..))).count();
         assert_eq!((server.count(CHAT), ran.items("score").len()), (failed, count - failed));
