@@ -106,6 +106,10 @@ fn a_changed_rubric_is_judged_again_and_nothing_else_is() {
 
     server.rescript(|_| Act::Say("{\"reasoning\": \"less so\", \"score\": 3}".to_string()));
     space.write("tone.md", "---\nmax: 4\npasses: 3\n---\nIs the answer polite?\n");
+    let plan = space.ragstage("plan --format json").expect(0).json();
+    let pools = &plan["totals"]["pools"];
+    assert_eq!((pools[0]["pool"].as_str(), &pools[0]["calls"]), (Some("judge"), &json!(CASE_COUNT)), "{pools}");
+    assert!(pools[0]["spend"]["tokens"].as_u64().is_some_and(|tokens| tokens > 0), "{pools}");
     let ran = space.score("").expect(0);
     assert_eq!(ran.executed(), steps(&[("score", 1), ("aggregate", 1), ("report", 1)]));
     assert_eq!(ran.executed_labels().iter().filter(|label| label.ends_with(" tone")).count(), 1);
