@@ -132,7 +132,8 @@ pub(super) fn check_spec(spec: &EvaluatorSpec, view: &View<'_>, check: &CheckEva
     }
 }
 
-fn is_name(text: &str) -> bool {
+/// Whether `text` may name a column: what gates and the command line can write.
+pub(super) fn is_name(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphabetic())
         && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
 }

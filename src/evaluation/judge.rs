@@ -8,6 +8,7 @@ use ragstage_stages::score::judge::{
 use ragstage_stages::score::names;
 
 use super::diagnostic::Faults;
+use super::evaluators::is_name;
 use super::human_labels;
 use super::models::Models;
 use super::prompt::{PROMPT_FIELD, PromptFiles};
@@ -19,9 +20,7 @@ const NAME: Shape = Shape::Text(&TextRule {
     expected: "the name of a column",
     pattern: Some(r"^[A-Za-z][A-Za-z0-9_-]*$"),
     refuse: |text| {
-        let sound = text.starts_with(|c: char| c.is_ascii_alphabetic())
-            && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
-        (!sound).then(|| Refusal {
+        (!is_name(text)).then(|| Refusal {
             message: "expected the name of a column: letters, digits, `_` and `-`".to_string(),
             hint: None,
         })

@@ -130,19 +130,40 @@ impl<'a> HumanAgreements<'a> {
 /// What an evaluator says of a case on the scale on which people label: the label or the grade that the judge replied (of
 /// several judgements the mean), else the score.
 fn judged(outcome: &Outcome<'_>) -> Option<String> {
-    let grade = |detail: &Json| detail.get("grade").and_then(serde_json::Value::as_f64);
     let number = match outcome.value? {
         ScoreValue::Label(label) => return Some(label.clone()),
         ScoreValue::Bool(value) => f64::from(u8::from(*value)),
         ScoreValue::Number(value) => *value,
     };
-    let Some(detail) = outcome.detail else { return Some(number.to_string()) };
-    let judgements = detail.get("judgements").and_then(serde_json::Value::as_array);
-    let grades: Option<Vec<f64>> = match judgements {
-        Some(list) => list.iter().map(|one| one["detail"].as_object().and_then(grade)).collect(),
-        None => grade(detail).map(|grade| vec![grade]),
-    };
-    let mean =
-        grades.filter(|grades| !grades.is_empty()).map(|grades| grades.iter().sum::<f64>() / grades.len() as f64);
-    Some(mean.unwrap_or(number).to_string())
+    Some(outcome.detail.and_then(grade).unwrap_or(number).to_string())
+}
+
+/// The grade that a score's detail tells; of several judgements, or of several answers, the mean.
+fn grade(detail: &Json) -> Option<f64> {
+    if let Some(grade) = detail.get("grade") {
+        return grade.as_f64();
+    }
+    let list = detail.get("judgements").or_else(|| detail.get("samples"))?.as_array()?;
+    let grades: Vec<f64> = list.iter().map(|one| grade(one["detail"].as_object()?)).collect::<Option<_>>()?;
+    (!grades.is_empty()).then(|| grades.iter().sum::<f64>() / grades.len() as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[test]
+    fn the_grade_is_found_however_deep() {
+        let of = |detail: Value| grade(detail.as_object().expect("an object"));
+        let (three, zero) =
+            (json!({"value": 0.75, "detail": {"grade": 3}}), json!({"value": 0, "detail": {"grade": 0}}));
+        assert_eq!(of(json!({"grade": 3})), Some(3.0));
+        assert_eq!(of(json!({"judgements": [three, zero]})), Some(1.5));
+        let nested = json!({"value": 0, "detail": {"judgements": [three, three, zero]}});
+        assert_eq!(of(json!({"samples": [nested, zero]})), Some(1.0));
+        assert_eq!(of(json!({"claims": []})), None);
+        assert_eq!(of(json!({"samples": [zero, {"value": 1}]})), None);
+    }
 }

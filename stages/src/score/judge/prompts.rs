@@ -4,7 +4,6 @@ use serde_json::{Value, json};
 
 use crate::model::{Prompt, PromptFault};
 
-/// What the text of a prompt is made of.
 pub(super) const CLAIMS: &str = include_str!("prompts/claims.md");
 pub(super) const ENTAILMENT: &str = include_str!("prompts/entailment.md");
 pub(super) const CONTEXT_PRECISION: &str = include_str!("prompts/context_precision.md");
@@ -55,7 +54,7 @@ impl ReplyForm {
 /// The message that `prompt` filled with `view` is, with what the reply must look like at its end.
 ///
 /// # Errors
-/// When the prompt cannot be filled: an option of the user's own may fail with what one case has only.
+/// When the prompt cannot be filled: one of the user's own may fail on what a single case holds.
 pub(super) fn message(prompt: &Prompt, view: &Value, form: &ReplyForm) -> Result<String, String> {
     let told = |fault: PromptFault| {
         let line = fault.line.map(|line| format!("line {line} of the prompt: ")).unwrap_or_default();
