@@ -16,6 +16,7 @@ use super::diagnostic::{Diagnostic, EvaluationErrors, Faults};
 use super::embed::EmbedConfig;
 use super::evaluators::{self, CheckEvaluator, EVALUATOR, EvaluatorConfig};
 use super::gates::{self, GATE, GateSpec};
+use super::judge;
 use super::limits::{self, LIMITS, Limits};
 use super::mode::Modes;
 use super::models::{self, MODEL, Models, ServedModel};
@@ -318,7 +319,8 @@ fn convert(
     }
 
     let evaluators_view = view.get("evaluators");
-    let evaluators = evaluators::convert(&evaluators_view, check_evaluator, faults);
+    let judged = judge::Known { models: &models, files: &prompts };
+    let evaluators = evaluators::convert(&evaluators_view, check_evaluator, &judged, faults);
     let listed = evaluators.as_ref().map_or(0, Vec::len);
     let known = gates::Known {
         recipes: &names,

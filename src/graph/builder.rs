@@ -180,7 +180,9 @@ impl GraphBuilder<'_> {
                 responses,
                 recipes: Arc::new(recipes),
                 queries: Arc::new(evaluation.queries.iter().map(query_info).collect()),
-                evaluators: Arc::new(evaluators.iter().map(|evaluator| evaluator_info(&**evaluator)).collect()),
+                evaluators: Arc::new(
+                    evaluators.iter().map(|evaluator| evaluator_info(evaluation, &**evaluator)).collect(),
+                ),
                 gates: Arc::new(evaluation.gates.iter().map(GateSpec::from).collect()),
                 baseline,
                 case_results: evaluation.case_results,

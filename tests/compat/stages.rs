@@ -276,6 +276,7 @@ fn report(memory: &MemoryContext, records: &mut Records, benchmark: &Prepared, t
     let evaluator_info = |name: &str| EvaluatorInfo {
         name: name.to_string(),
         description: evaluator_of(name).describe().description.to_string(),
+        labels: None,
     };
     let report = BuildReport {
         evaluation: "harbour".to_string(),

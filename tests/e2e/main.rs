@@ -15,6 +15,7 @@ mod full_disk;
 mod graph;
 mod handbook;
 mod interrupt;
+mod judges;
 mod kill;
 mod law;
 mod law_models;

@@ -14,6 +14,7 @@ mod grammar;
 mod heta;
 mod identity;
 mod json_equality;
+pub mod judge;
 mod locator;
 pub mod measures;
 mod normal;

@@ -214,7 +214,11 @@ impl Evaluation {
         let mut evaluators: Vec<EvaluatorInfo> = Vec::new();
         for name in self.aggregate.plan.iter().flat_map(|planned| &planned.evaluators) {
             if !evaluators.iter().any(|evaluator| evaluator.name == *name) {
-                evaluators.push(EvaluatorInfo { name: name.clone(), description: format!("what {name} measures") });
+                evaluators.push(EvaluatorInfo {
+                    name: name.clone(),
+                    description: format!("what {name} measures"),
+                    labels: None,
+                });
             }
         }
         BuildReport {

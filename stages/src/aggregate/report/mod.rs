@@ -8,6 +8,7 @@ mod case_results;
 mod case_texts;
 mod evaluation_report;
 mod findings;
+mod human_agreement;
 mod json_object;
 mod lints;
 mod page;
