@@ -17,6 +17,7 @@ use super::embedder;
 use super::error::GraphError;
 use super::evaluation_nodes::EvaluationNodes;
 use super::import;
+use super::lints::known_lints;
 use super::node::{Graph, Node, NodeId, ResponseNodes, Scope, Spec};
 use super::unit_place::UnitPlace;
 use crate::evaluation::{
@@ -185,6 +186,7 @@ impl GraphBuilder<'_> {
                 ),
                 gates: Arc::new(evaluation.gates.iter().map(GateSpec::from).collect()),
                 baseline,
+                lints: Arc::new((known_lints(evaluation), evaluation.silence.clone())),
                 case_results: evaluation.case_results,
             },
             salt: salt(Step::Report),

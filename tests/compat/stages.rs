@@ -301,6 +301,8 @@ fn report(memory: &MemoryContext, records: &mut Records, benchmark: &Prepared, t
         evaluators: EVALUATORS.map(evaluator_info).to_vec(),
         gates: vec![GateSpec { measure: "nDCG@5".to_string(), at_least: Some(0.5), ..GateSpec::default() }],
         baseline: None,
+        known_lints: Vec::new(),
+        silenced: Vec::new(),
         case_results: CaseResults::default(),
         started_at: "2026-11-30T16:20:33Z".to_string(),
         finished_at: "2026-11-30T16:20:34Z".to_string(),

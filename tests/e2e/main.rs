@@ -19,6 +19,7 @@ mod judges;
 mod kill;
 mod law;
 mod law_models;
+mod lints;
 mod make;
 mod model_faults;
 mod model_server;

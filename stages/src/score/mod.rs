@@ -41,6 +41,7 @@ pub(crate) use evidence::ids as hit_ids;
 pub use grammar::GrammarError;
 pub use normal::normal_form;
 pub use qrels::Qrels;
+pub(crate) use ranking::ranked_documents;
 pub use ranking::trec_order;
 pub use registry::{Alias, UnknownEvaluator, aliases, definitions, evaluator, names};
 pub use sample_scores::mean_score;

@@ -239,6 +239,8 @@ impl Evaluation {
             evaluators,
             gates: Vec::new(),
             baseline: None,
+            known_lints: Vec::new(),
+            silenced: Vec::new(),
             case_results: CaseResults::default(),
             started_at: "2026-11-30T16:20:33Z".to_string(),
             finished_at: "2026-11-30T16:20:34Z".to_string(),

@@ -1,6 +1,6 @@
 //! The report of an evaluation in every format.
 
-use ragstage_cache::key::{key_of, walk_json};
+use ragstage_cache::key::{key_of, walk_json, walk_texts};
 use ragstage_cache::table_file::Rows;
 use ragstage_cache::{Digest, KeyVisitor, Walk};
 use serde::Serialize;
@@ -105,6 +105,10 @@ pub struct BuildReport {
     pub gates: Vec<GateSpec>,
     /// What gates compare with, where one asks for it.
     pub baseline: Option<Baseline>,
+    /// Lints that were found before anything ran: name and message.
+    pub known_lints: Vec<(String, String)>,
+    /// Names of lints that are not told.
+    pub silenced: Vec<String>,
     /// Which case results are listed.
     pub case_results: CaseResults,
     /// When the evaluation began, RFC 3339 in UTC; not in the key.
@@ -165,6 +169,12 @@ impl Walk for BuildReport {
         walk_list(v, "gates", &self.gates);
         if let Some(baseline) = &self.baseline {
             baseline.walk(v);
+        }
+        for (name, message) in &self.known_lints {
+            v.text(&format!("lint.{name}"), message);
+        }
+        if !self.silenced.is_empty() {
+            walk_texts(v, "silenced", &self.silenced);
         }
         self.case_results.walk(v);
         v.end();
@@ -317,7 +327,7 @@ impl Action for BuildReport {
             case_results += 1;
             json.case(&case).map_err(json_fault)
         })?;
-        let lints = lints.finish();
+        let lints = lints.finish((&self.gates, &gates), &self.known_lints, &self.silenced);
         let agreements = agreements.finish();
         let findings = Findings {
             summary: &summary,

@@ -20,3 +20,4 @@ mod worst_cases;
 
 pub use action::{BuildReport, EvaluatorInfo, QueryInfo, RecipeInfo};
 pub use case_results::CaseResults;
+pub use lints::LINTS;
