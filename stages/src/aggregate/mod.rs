@@ -13,6 +13,7 @@ mod gate;
 mod headline;
 mod latency;
 mod measure;
+mod normal_interval;
 mod observed;
 mod options;
 mod paired;
