@@ -1,10 +1,7 @@
 //! Score: evaluators over cached responses.
 
 mod action;
-mod answer_contains;
-mod answer_evaluator;
-mod answer_exact_match;
-mod answer_match;
+mod answers;
 mod case;
 mod definition;
 mod evaluator;
@@ -17,6 +14,8 @@ pub mod judge;
 mod locator;
 pub mod measures;
 mod normal;
+mod openviking_text;
+mod plain_text;
 mod python_text;
 mod qrels;
 mod ranked_unit;
@@ -27,15 +26,19 @@ mod row_digests;
 mod sample_scores;
 mod source;
 mod spec;
+mod squad_text;
+#[cfg(test)]
+mod test_case;
 mod text_match;
-mod token_f1;
 
 pub use action::ScoreResponses;
+pub use answers::openviking_refuses;
 pub use definition::{CutoffRule, Definition, Parameter, ParameterKind};
 pub use evaluator::{CaseView, Description, Evaluator, Reads, ResponseView, Scorable, ScoreTogether};
 pub(crate) use evidence::ids as hit_ids;
 pub use grammar::GrammarError;
 pub use normal::normal_form;
+pub use openviking_text::normalize as openviking_text;
 pub use qrels::Qrels;
 pub use ranking::trec_order;
 pub use registry::{Alias, UnknownEvaluator, aliases, definitions, evaluator, names};

@@ -2,24 +2,27 @@
 
 use ragstage_cache::KeyVisitor;
 
-use super::evaluator::{CaseView, Description, Evaluator, Reads, ResponseView};
-use super::identity::Identity;
 use crate::artifact::Score;
 use crate::error::RowError;
+use crate::score::evaluator::{CaseView, Description, Evaluator, Reads, ResponseView};
+use crate::score::identity::Identity;
 
 /// Scores the answer of one response.
-pub(crate) type AnswerRule = fn(&CaseView, &ResponseView) -> Result<Score, RowError>;
+type AnswerRule = dyn Fn(&CaseView, &ResponseView) -> Result<Score, RowError> + Send + Sync;
 
 /// An evaluator of answers.
 pub(crate) struct AnswerEvaluator {
     identity: Identity,
-    rule: AnswerRule,
+    rule: Box<AnswerRule>,
 }
 
 impl AnswerEvaluator {
-    /// The evaluator that goes by `rule`; the definition's version stands for it in keys.
-    pub(crate) fn boxed(identity: Identity, rule: AnswerRule) -> Box<dyn Evaluator> {
-        Box::new(AnswerEvaluator { identity, rule })
+    /// The evaluator that goes by `rule`; the definition's version and the options stand for it in keys.
+    pub(crate) fn boxed(
+        identity: Identity,
+        rule: impl Fn(&CaseView, &ResponseView) -> Result<Score, RowError> + Send + Sync + 'static,
+    ) -> Box<dyn Evaluator> {
+        Box::new(AnswerEvaluator { identity, rule: Box::new(rule) })
     }
 }
 
