@@ -231,7 +231,7 @@ mod tests {
             "rouge_l",
             "rouge_l(beta=1.2)",
             "numeric_match",
-            "numeric_match(percent=same,tolerance=0)",
+            "numeric_match(percent=same,tolerance=0.0)",
             "label_accuracy(labels=[\"no\",\"yes\"])",
             "refusal_agreement",
             "refusal_agreement(phrases=[\"no idea\"])",

@@ -16,6 +16,7 @@ mod number;
 mod number_agreement;
 mod number_reader;
 mod numeric_match;
+mod porter;
 mod refusal;
 mod refusal_agreement;
 mod rouge;

@@ -6,13 +6,12 @@
 //! other letters are lost. `tokens=unicode` are runs of letters and numbers of any script with their marks, but every
 //! Chinese character and every letter of the Japanese syllabaries by itself, for their words are not spaced.
 //!
-//! `stem=porter` stems tokens of more than three characters with Porter's stemmer. `rouge_score` uses the one of NLTK,
-//! which differs from Porter's own in a few words (`dying`, `skies`, `succeed`).
+//! `stem=porter` stems tokens of more than three ASCII characters as `rouge_score` does (`porter.rs`).
 
-use frostem::{Algorithm, Stemmer};
 use unicode_normalization::char::is_combining_mark;
 
 use super::answer_evaluator::AnswerEvaluator;
+use super::porter::stem;
 use crate::artifact::{Json, Score, ScoreValue};
 use crate::python::is_alphanumeric;
 use crate::score::definition::{Parameter, ParameterKind};
@@ -56,10 +55,7 @@ pub(super) fn build(
     shared: impl Fn(&[&str], &[&str]) -> Shared + Send + Sync + 'static,
 ) -> Box<dyn Evaluator> {
     let beta = identity.real("beta");
-    let tokens = Tokens {
-        stemmer: identity.is("stem", "porter").then(|| Stemmer::new(Algorithm::Porter)),
-        unicode: identity.is("tokens", "unicode"),
-    };
+    let tokens = Tokens { stem: identity.is("stem", "porter"), unicode: identity.is("tokens", "unicode") };
     AnswerEvaluator::boxed(identity, move |case, response| Ok(evaluate(case, response, &tokens, beta, &shared)))
 }
 
@@ -111,7 +107,7 @@ impl Agreement {
 }
 
 struct Tokens {
-    stemmer: Option<Stemmer>,
+    stem: bool,
     unicode: bool,
 }
 
@@ -149,9 +145,10 @@ impl Tokens {
         if !spaced.is_empty() {
             spaced.push(' ');
         }
-        match &self.stemmer {
-            Some(stemmer) if token.len() > 3 => spaced.push_str(&stemmer.stem(token)),
-            _ => spaced.push_str(token),
+        if self.stem && token.len() > 3 && token.is_ascii() {
+            spaced.push_str(&stem(token));
+        } else {
+            spaced.push_str(token);
         }
     }
 }
@@ -171,7 +168,7 @@ mod tests {
     use super::*;
 
     fn spaced(stem: bool, unicode: bool, text: &str) -> String {
-        Tokens { stemmer: stem.then(|| Stemmer::new(Algorithm::Porter)), unicode }.spaced(text)
+        Tokens { stem, unicode }.spaced(text)
     }
 
     #[test]
