@@ -45,22 +45,20 @@ pub(crate) static LABEL_ACCURACY: Definition = Definition {
     ],
     code_version: 1,
     build: |identity| {
-        let labels: Vec<String> = identity.texts("labels").to_vec();
-        let at_start = identity.is("pick", "start");
-        let fixed = (!labels.is_empty()).then(|| Labels::new(labels.iter().map(String::as_str), at_start));
-        Ok(AnswerEvaluator::boxed(identity, move |case, response| {
-            let own;
-            let labels = match &fixed {
-                Some(labels) => Some(labels),
-                None => {
-                    own = Labels::of(case.gold, at_start);
-                    own.as_ref()
-                }
-            };
-            Ok(evaluate(case, response, labels))
-        }))
+        let rule = LabelAccuracy::new(identity.texts("labels"), identity.is("pick", "start"));
+        Ok(AnswerEvaluator::boxed(identity, move |case, response| Ok(rule.evaluate(case, response))))
     },
 };
+
+/// Labels that are known without being listed.
+const KNOWN: [&[&str]; 3] = [
+    &["yes", "no"],
+    &["true", "false"],
+    &[
+        "A", "B", "C", "D", "E", "F", "G", "H", "I", "J", "K", "L", "M", "N", "O", "P", "Q", "R", "S", "T", "U", "V",
+        "W", "X", "Y", "Z",
+    ],
+];
 
 /// The labels that there are, with a reader of them.
 struct Labels {
@@ -69,60 +67,82 @@ struct Labels {
 }
 
 impl Labels {
-    fn new<'a>(labels: impl Iterator<Item = &'a str> + Clone, at_start: bool) -> Self {
-        Labels { labels: labels.clone().map(label).collect(), reader: LabelReader::new(labels, at_start) }
-    }
-
-    /// Those of a case.
-    fn of(gold: &Gold, at_start: bool) -> Option<Self> {
-        let listed = ["labels", "choices", "options"].iter().find_map(|name| match gold.metadata.get(*name)? {
-            Value::Array(items) => items.iter().map(Value::as_str).collect::<Option<Vec<_>>>(),
-            Value::Object(map) => Some(map.keys().map(String::as_str).collect()),
-            _ => None,
-        });
-        if let Some(listed) = listed.filter(|listed| !listed.is_empty()) {
-            return Some(Labels::new(listed.into_iter(), at_start));
+    fn new(labels: &[&str], at_start: bool) -> Self {
+        Labels {
+            labels: labels.iter().map(|text| label(text)).collect(),
+            reader: LabelReader::new(labels.iter().copied(), at_start),
         }
-        let letters = ["A", "B", "C", "D", "E", "F", "G", "H", "I", "J", "K", "L", "M"];
-        let more = ["N", "O", "P", "Q", "R", "S", "T", "U", "V", "W", "X", "Y", "Z"];
-        let sets = [["yes", "no"].as_slice(), &["true", "false"], &[letters, more].concat()].map(<[&str]>::to_vec);
-        let gold: Vec<String> = gold.answers.iter().map(|answer| label(answer)).collect();
-        let set = sets.into_iter().find(|set| set.iter().any(|known| gold.iter().any(|gold| gold == known)))?;
-        Some(Labels::new(set.into_iter(), at_start))
     }
 }
 
-fn evaluate(case: &CaseView, response: &ResponseView, labels: Option<&Labels>) -> Score {
-    if case.gold.answers.is_empty() {
-        return Score::skipped("the case has no gold answers");
+struct LabelAccuracy {
+    /// Those of the option.
+    given: Option<Labels>,
+    known: [Labels; 3],
+    at_start: bool,
+}
+
+impl LabelAccuracy {
+    fn new(given: &[String], at_start: bool) -> Self {
+        let given: Vec<&str> = given.iter().map(String::as_str).collect();
+        LabelAccuracy {
+            given: (!given.is_empty()).then(|| Labels::new(&given, at_start)),
+            known: KNOWN.map(|labels| Labels::new(labels, at_start)),
+            at_start,
+        }
     }
-    let Some(Labels { labels, reader }) = labels else {
-        return Score::skipped("the labels are not known: give the option labels");
-    };
-    let gold: Vec<String> =
-        case.gold.answers.iter().map(|answer| label(answer)).filter(|gold| labels.contains(gold)).collect();
-    if gold.is_empty() {
-        return Score::skipped("no gold answer is one of the labels");
+
+    fn evaluate(&self, case: &CaseView, response: &ResponseView) -> Score {
+        if case.gold.answers.is_empty() {
+            return Score::skipped("the case has no gold answers");
+        }
+        let gold: Vec<String> = case.gold.answers.iter().map(|answer| label(answer)).collect();
+        let is_known = |labels: &&Labels| labels.labels.iter().any(|label| gold.contains(label));
+        let own;
+        let labels = match (&self.given, listed(case.gold)) {
+            (Some(given), _) => Some(given),
+            (None, Some(listed)) => {
+                own = Labels::new(&listed, self.at_start);
+                Some(&own)
+            }
+            (None, None) => self.known.iter().find(is_known),
+        };
+        let Some(labels) = labels else {
+            return Score::skipped("the labels are not known: give the option labels");
+        };
+        if !is_known(&labels) {
+            return Score::skipped("no gold answer is one of the labels");
+        }
+        let named = labels.reader.named(response.answer.unwrap_or_default());
+        let mut detail = Json::new();
+        let passed = match named.as_slice() {
+            [one] => {
+                detail.insert("label".to_string(), one.as_str().into());
+                gold.contains(one)
+            }
+            [] => {
+                detail.insert("reason".to_string(), "the answer names no label".into());
+                false
+            }
+            several => {
+                detail.insert("reason".to_string(), "the answer names several labels".into());
+                detail.insert("labels".to_string(), several.into());
+                false
+            }
+        };
+        detail.insert("gold".to_string(), gold.into());
+        Score::scored(ScoreValue::Bool(passed), Some(passed), detail)
     }
-    let named = reader.named(response.answer.unwrap_or_default());
-    let mut detail = Json::new();
-    let passed = match named.as_slice() {
-        [one] => {
-            detail.insert("label".to_string(), one.as_str().into());
-            gold.contains(one)
-        }
-        [] => {
-            detail.insert("reason".to_string(), "the answer names no label".into());
-            false
-        }
-        several => {
-            detail.insert("reason".to_string(), "the answer names several labels".into());
-            detail.insert("labels".to_string(), several.into());
-            false
-        }
-    };
-    detail.insert("gold".to_string(), gold.into());
-    Score::scored(ScoreValue::Bool(passed), Some(passed), detail)
+}
+
+/// The labels that the gold metadata lists.
+fn listed(gold: &Gold) -> Option<Vec<&str>> {
+    let labels = ["labels", "choices", "options"].iter().find_map(|name| match gold.metadata.get(*name)? {
+        Value::Array(items) => items.iter().map(Value::as_str).collect::<Option<Vec<_>>>(),
+        Value::Object(map) => Some(map.keys().map(String::as_str).collect()),
+        _ => None,
+    });
+    labels.filter(|labels| !labels.is_empty())
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@
 //! | percent | `%`, `％`, percent, per cent, pct, percentage |
 //! | scale | thousand, million, billion, trillion, lakh, crore; mn, mm, bn, tn, trn; k, m, b right behind the digits, K, M, B also after a space |
 //! | currency | signs and codes of three capitals before and behind are passed over, and so are units |
-//! | nothing | digits in names (`Q3`, `GPT-4`), and what has more than one point (`1.2.3`, `192.168.0.1`, `1.234.567`) |
+//! | nothing | marks of citations (`[1]`, `[2, 3]`, `【1】`), digits in names (`Q3`, `GPT-4`), and what has more than one point (`1.2.3`, `192.168.0.1`, `1.234.567`) |
 //!
 //! Number words (three), fractions (1/2) and Roman numerals are not read.
 
@@ -31,7 +31,9 @@ pub(super) fn numbers(text: &str, decimal: DecimalSign) -> Vec<Number> {
     let mut numbers = Vec::new();
     let mut at = 0;
     while at < reader.text.len() {
-        if reader.starts_number(at) {
+        if let Some(end) = reader.citation_mark(at) {
+            at = end;
+        } else if reader.starts_number(at) {
             let (number, end) = reader.number(at);
             numbers.extend(number.filter(|number| number.stated().is_finite()));
             at = end.max(at + 1);
@@ -61,6 +63,8 @@ fn sign(c: char) -> u8 {
         '，' => b',',
         '．' => b'.',
         '％' | '﹪' => b'%',
+        '【' | '［' => b'[',
+        '】' | '］' => b']',
         '（' => b'(',
         '）' => b')',
         '＋' => b'+',
@@ -111,6 +115,17 @@ impl Reader<'_> {
             DecimalSign::Comma => b'.',
         };
         sign == other || matches!(sign, b'\'' | b' ')
+    }
+
+    /// Where the mark of a citation ends that starts at `at`: numbers of up to three digits in square brackets.
+    fn citation_mark(&self, at: usize) -> Option<usize> {
+        if self.at(at) != b'[' {
+            return None;
+        }
+        let inside = self.run(at + 1, |byte| byte.is_ascii_digit() || matches!(byte, b',' | b' ' | b'-'));
+        let is_mark = inside.split(|byte| !byte.is_ascii_digit()).all(|digits| digits.len() <= 3);
+        let end = at + 1 + inside.len();
+        (is_mark && self.at(end) == b']').then_some(end + 1)
     }
 
     fn starts_number(&self, at: usize) -> bool {
@@ -352,8 +367,9 @@ mod tests {
     }
 
     #[test]
-    fn names_are_no_numbers() {
+    fn names_and_citation_marks_are_no_numbers() {
         assert_eq!(stated("Q3 GPT-4 A380 COVID-19 x_1 H2O 2nd"), [2.0]);
+        assert_eq!(stated("5 [1] of 9 [2, 3][4-6] 【7】 [2019] [8.5]"), [5.0, 9.0, 2019.0, 8.5]);
         assert_eq!(stated(""), [0.0; 0]);
         assert_eq!(stated(&"9".repeat(400)), [0.0; 0]);
     }
