@@ -47,3 +47,60 @@ impl Evaluator for AnswerEvaluator {
         (self.rule)(case, response)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::artifact::{Citation, Evidence, Gold, Hit, ScoreValue};
+    use crate::score::{EvaluatorSpec, definitions, evaluator};
+
+    fn text() -> impl Strategy<Value = String> {
+        prop_oneof![
+            "[ -~İßςΣ五’–%]{0,24}",
+            "\\PC{0,16}",
+            Just("The answer is: (B) not mentioned, $1,234.5 million [1]".to_string()),
+        ]
+    }
+
+    fn value() -> impl Strategy<Value = Value> {
+        prop_oneof![Just(Value::Null), any::<f64>().prop_map(Value::from), text().prop_map(Value::from)]
+    }
+
+    proptest! {
+        #[test]
+        fn any_gold_and_any_answer_have_a_share_or_an_error(
+            answers in prop::collection::vec(text(), 0..3),
+            value in value(),
+            labels in prop::option::of(prop::collection::vec(text(), 0..3)),
+            answer in prop::option::of(text()),
+        ) {
+            let mut gold = Gold { answers, value, ..Gold::default() };
+            gold.metadata.extend(labels.map(|labels| ("labels".to_string(), labels.into())));
+            gold.evidence.push(Evidence { text: answer.clone(), ..Evidence::default() });
+            let hits: Vec<Hit> = serde_json::from_value(json!([{"id": "c", "text": "tide"}])).expect("hits");
+            let citations = ["c", "x"].map(|id| Citation {
+                id: "citation_1".to_string(),
+                result_id: Some(id.to_string()),
+                source: Default::default(),
+                text: answer.clone(),
+            });
+            let case = CaseView { case_id: "q", query: "", gold: &gold };
+            let response = ResponseView { results: &hits, answer: answer.as_deref(), citations: &citations };
+            for definition in definitions() {
+                let spec = EvaluatorSpec { name: definition.name.into(), cutoff: None, options: Default::default() };
+                let Ok(evaluator) = evaluator(&spec) else { continue };
+                if !evaluator.reads().answer {
+                    continue;
+                }
+                let Ok(score) = evaluator.evaluate(&case, &response) else { continue };
+                let most = if definition.name == "answer_length" { f64::MAX } else { 1.0 };
+                if let Some(value) = score.value.as_ref().and_then(ScoreValue::number) {
+                    prop_assert!((0.0..=most).contains(&value), "{} is {value}", evaluator.name());
+                }
+            }
+        }
+    }
+}
