@@ -45,7 +45,8 @@ const ALONE: [&str; 8] = ["n/a", "na", "nil", "none", "not applicable", "not ava
 
 /// How refusals are told from answers.
 pub(super) enum Refusals {
-    /// A phrase of these (in normal form) stands in the text as whole words, or the text is nothing but `none` or the like.
+    /// A phrase of these (in normal form, sorted) stands in the text as whole words, or the text is nothing but `none` or the
+    /// like.
     Phrases(Vec<String>),
     /// As OpenViking's benchmark tells them ([`openviking_refuses`]).
     OpenViking,
@@ -53,7 +54,9 @@ pub(super) enum Refusals {
 
 impl Refusals {
     pub(super) fn of(phrases: &[String]) -> Self {
-        Refusals::Phrases(phrases.iter().map(|phrase| normal_form(&straight(phrase))).collect())
+        let mut phrases: Vec<String> = phrases.iter().map(|phrase| normal_form(&straight(phrase))).collect();
+        phrases.sort_unstable();
+        Refusals::Phrases(phrases)
     }
 
     /// Whether `text` refuses. A blank one gives no answer, and so does.
@@ -63,7 +66,7 @@ impl Refusals {
         };
         let normal = normal_form(&straight(text));
         let bare = normal.trim_matches(|c: char| !is_alphanumeric(c));
-        bare.is_empty() || ALONE.contains(&bare) || phrases.iter().any(|phrase| has_words(&normal, phrase))
+        bare.is_empty() || ALONE.contains(&bare) || says(&normal, phrases)
     }
 }
 
@@ -80,12 +83,20 @@ fn straight(text: &str) -> Cow<'_, str> {
     if text.contains('’') { Cow::Owned(text.replace('’', "'")) } else { Cow::Borrowed(text) }
 }
 
-/// Whether `phrase` is in `text` and neither starts nor ends inside a word.
-fn has_words(text: &str, phrase: &str) -> bool {
-    text.match_indices(phrase).any(|(start, found)| {
-        let (before, rest) = text.split_at(start);
-        let after = rest.strip_prefix(found).unwrap_or_default();
-        !before.ends_with(is_alphanumeric) && !after.starts_with(is_alphanumeric)
+/// Whether one of `phrases`, which are sorted, is in `text` and neither starts nor ends inside a word.
+fn says(text: &str, phrases: &[String]) -> bool {
+    let starts_at = |rest: &str, first: u8| {
+        let from = phrases.partition_point(|phrase| phrase.as_bytes().first() < Some(&first));
+        let candidates = phrases.iter().skip(from).take_while(|phrase| phrase.as_bytes().first() == Some(&first));
+        candidates
+            .filter_map(|phrase| rest.strip_prefix(phrase.as_str()))
+            .any(|after| !after.starts_with(is_alphanumeric))
+    };
+    let mut inside = false;
+    text.char_indices().any(|(start, c)| {
+        let rest = if inside { "" } else { text.get(start..).unwrap_or_default() };
+        inside = is_alphanumeric(c);
+        rest.as_bytes().first().is_some_and(|first| starts_at(rest, *first))
     })
 }
 
