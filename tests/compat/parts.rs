@@ -259,6 +259,7 @@ fn variants(definition: &Definition) -> Vec<String> {
             ParameterKind::Choice(words) => {
                 options.extend(words.iter().map(|word| format!("({}={word})", parameter.name)));
             }
+            ParameterKind::Texts(_) => options.push(format!("({}=[\"no\",\"yes\"])", parameter.name)),
         }
     }
     let with = |option: &String| -> Vec<String> {

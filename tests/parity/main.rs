@@ -17,6 +17,7 @@ mod made_up;
 mod memory;
 mod mended;
 mod openviking_judge;
+mod openviking_metrics;
 mod prepared;
 mod record_rules;
 mod scifact;

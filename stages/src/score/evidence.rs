@@ -105,7 +105,7 @@ impl Evaluator for EvidenceRecall {
 }
 
 /// `text` is the piece's text in normal form, empty where it has none.
-fn matches(piece: &Evidence, text: &str, passage: Passage<'_>) -> bool {
+pub(crate) fn matches(piece: &Evidence, text: &str, passage: Passage<'_>) -> bool {
     if let Some(decision) = decide(&piece.locator, passage.hit) {
         return decision;
     }

@@ -1,10 +1,7 @@
 //! Score: evaluators over cached responses.
 
 mod action;
-mod answer_contains;
-mod answer_evaluator;
-mod answer_exact_match;
-mod answer_match;
+mod answers;
 mod by_group;
 mod case;
 mod definition;
@@ -18,6 +15,8 @@ pub mod judge;
 mod locator;
 pub mod measures;
 mod normal;
+mod openviking_text;
+mod plain_text;
 mod previous_scores;
 mod python_text;
 mod qrels;
@@ -29,17 +28,21 @@ mod row_digests;
 mod sample_scores;
 mod source;
 mod spec;
+mod squad_text;
+#[cfg(test)]
+mod test_case;
 mod text_match;
 mod together;
-mod token_f1;
 mod unit_tables;
 
 pub use action::ScoreResponses;
+pub use answers::openviking_refuses;
 pub use definition::{CutoffRule, Definition, Parameter, ParameterKind};
 pub use evaluator::{CaseView, Description, Evaluator, Reads, ResponseView, Scorable, ScoreTogether};
 pub(crate) use evidence::ids as hit_ids;
 pub use grammar::GrammarError;
 pub use normal::normal_form;
+pub use openviking_text::normalize as openviking_text;
 pub use qrels::Qrels;
 pub(crate) use ranking::ranked_documents;
 pub use ranking::trec_order;
