@@ -179,8 +179,10 @@ impl ScoreResponses {
         let outcomes = match self.evaluator.together() {
             None => context.rows(batch, &|i, _| row(&of(i)?.evaluate(&*self.evaluator)?))?,
             Some(together) => context.rows_together(batch, &|missing| {
-                let answers: Vec<Vec<Scorable<'_>>> =
-                    missing.iter().map(|&i| of(i).map(|case| case.scorables(reads)).unwrap_or_default()).collect();
+                let answers: Vec<Vec<Scorable<'_>>> = missing
+                    .iter()
+                    .map(|&i| of(i).map(|case| case.scorables(reads, self.salt)).unwrap_or_default())
+                    .collect();
                 let all: Vec<Scorable<'_>> = answers.iter().flatten().copied().collect();
                 let mut scores = together.score(context, &all)?.into_iter();
                 let of_case = |answers: &Vec<Scorable<'_>>| scores.by_ref().take(answers.len()).collect::<Vec<_>>();

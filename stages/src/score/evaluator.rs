@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use ragstage_cache::{Digest, KeyVisitor};
 
+use super::program::ProgramSpec;
 use crate::artifact::{Citation, Gold, Hit, Score};
 use crate::contract::Context;
 use crate::error::{RowError, RowErrorKind, StageError};
@@ -66,6 +67,8 @@ pub struct Scorable<'a> {
     pub response: ResponseView<'a>,
     /// Digest of what the evaluator reads of them.
     pub key: Digest,
+    /// 0, or what `--force` puts into the keys of what is asked on the way, so that it is asked again.
+    pub salt: u64,
 }
 
 /// Scores all responses of a unit at once: for evaluators that ask models or other programs on the way, each such call a
@@ -108,6 +111,11 @@ pub trait Evaluator: Send + Sync {
 
     /// The same evaluator as one that scores all responses of a unit at once; [`Evaluator::evaluate`] is not called then.
     fn together(&self) -> Option<&dyn ScoreTogether> {
+        None
+    }
+
+    /// The program behind it, where it is one of a user's.
+    fn program(&self) -> Option<&ProgramSpec> {
         None
     }
 }

@@ -16,6 +16,7 @@ mod json_equality;
 mod locator;
 pub mod measures;
 mod normal;
+pub mod program;
 mod python_text;
 mod qrels;
 mod ranking;
