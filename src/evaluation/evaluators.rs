@@ -5,6 +5,8 @@ use std::fmt;
 use ragstage_stages::score::EvaluatorSpec;
 
 use super::diagnostic::Faults;
+use super::own_evaluator::OwnEvaluator;
+use super::program::{self, PROGRAM, PYTHON, ProgramConfig};
 use super::shape::{Field, Need, Record, Refusal, Shape, TextRule};
 use super::view::View;
 
@@ -16,6 +18,20 @@ pub type CheckEvaluator<'a> = dyn Fn(&EvaluatorSpec) -> Result<(), (String, Opti
 pub enum EvaluatorConfig {
     /// One of ours that asks nobody.
     Spec(EvaluatorSpec),
+    /// A program of the user's.
+    Program(Box<ProgramConfig>),
+    /// One of whoever links this library.
+    Own(OwnEvaluator),
+}
+
+impl EvaluatorConfig {
+    /// The names of its columns.
+    pub fn names(&self) -> Vec<String> {
+        match self {
+            EvaluatorConfig::Program(config) => config.names(),
+            EvaluatorConfig::Spec(_) | EvaluatorConfig::Own(_) => vec![self.to_string()],
+        }
+    }
 }
 
 /// The name that gates, reports and the command line know it by.
@@ -23,6 +39,8 @@ impl fmt::Display for EvaluatorConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             EvaluatorConfig::Spec(spec) => spec.fmt(f),
+            EvaluatorConfig::Program(config) => f.write_str(&config.name),
+            EvaluatorConfig::Own(evaluator) => f.write_str(&evaluator.name()),
         }
     }
 }
@@ -30,7 +48,7 @@ impl fmt::Display for EvaluatorConfig {
 /// An evaluator as text.
 pub(super) const EVALUATOR_TEXT: Shape = Shape::Text(&TextRule {
     expected: "an evaluator such as `nDCG@10`",
-    pattern: Some(r"^[A-Za-z][A-Za-z0-9_-]*(?:\(.*\))?(?:@[0-9]+)?$"),
+    pattern: Some(r"^[A-Za-z][A-Za-z0-9_.+-]*(?:\(.*\))?(?:@[0-9]+)?$"),
     refuse: |text| {
         EvaluatorSpec::parse(text).err().map(|why| Refusal {
             message: format!(
@@ -42,7 +60,8 @@ pub(super) const EVALUATOR_TEXT: Shape = Shape::Text(&TextRule {
     },
 });
 
-const NAME: Shape = Shape::Text(&TextRule {
+/// The name of an evaluator.
+pub(super) const NAME: Shape = Shape::Text(&TextRule {
     expected: "the name of an evaluator",
     pattern: Some(r"^[A-Za-z][A-Za-z0-9_-]*$"),
     refuse: |text| {
@@ -75,38 +94,54 @@ static MAPPING: Record = Record {
 };
 
 /// What an entry of `evaluators` accepts.
-pub(super) static EVALUATOR: Shape = Shape::Either(&[EVALUATOR_TEXT, Shape::Record(&MAPPING)]);
+pub(super) static EVALUATOR: Shape = Shape::Either(&[
+    EVALUATOR_TEXT,
+    Shape::Keyed("program", &PROGRAM),
+    Shape::Keyed("python", &PYTHON),
+    Shape::Record(&MAPPING),
+]);
 
 /// The evaluators that a checked list stands for; `None` when it is absent.
 pub(super) fn convert(
     view: &View<'_>,
     check: &CheckEvaluator<'_>,
+    programs: &program::Known<'_>,
     faults: &mut Faults,
 ) -> Option<Vec<EvaluatorConfig>> {
     let mut configs: Vec<EvaluatorConfig> = Vec::new();
     for item in view.items()? {
-        let spec = if item.is_map() {
-            let cutoff = item.get("cutoff");
-            item.get("name").text().filter(|_| !item.is_faulty("cutoff")).map(|name| EvaluatorSpec {
-                name: name.to_string(),
-                cutoff: cutoff.int(),
-                options: item.get("options").json().unwrap_or_default(),
-            })
-        } else {
-            item.text().and_then(|text| EvaluatorSpec::parse(text).ok())
-        };
-        let Some(spec) = spec else { continue };
-        let config = EvaluatorConfig::Spec(spec);
-        let name = config.to_string();
-        if configs.iter().any(|known| known.to_string() == name) {
-            faults.add(item.start(), &item.path, format!("`{name}` is listed twice"));
+        let Some(config) = entry(&item, programs, faults) else { continue };
+        let twin = config.names().into_iter().find(|name| configs.iter().any(|known| known.names().contains(name)));
+        if let Some(name) = twin {
+            let hint =
+                matches!(config, EvaluatorConfig::Program(_)).then(|| "give one of them another `name`".to_string());
+            faults.add_hint(item.start(), &item.path, format!("`{name}` is listed twice"), hint);
             continue;
         }
-        let EvaluatorConfig::Spec(spec) = &config;
-        check_spec(spec, &item, check, faults);
+        if let EvaluatorConfig::Spec(spec) = &config {
+            check_spec(spec, &item, check, faults);
+        }
         configs.push(config);
     }
     Some(configs)
+}
+
+/// What an entry stands for; `None` where a fault hides it.
+fn entry(item: &View<'_>, programs: &program::Known<'_>, faults: &mut Faults) -> Option<EvaluatorConfig> {
+    if item.get("program").is_given() || item.get("python").is_given() {
+        return program::convert(item, programs, faults).map(|config| EvaluatorConfig::Program(Box::new(config)));
+    }
+    if !item.is_map() {
+        return Some(EvaluatorConfig::Spec(EvaluatorSpec::parse(item.text()?).ok()?));
+    }
+    if item.is_faulty("cutoff") {
+        return None;
+    }
+    Some(EvaluatorConfig::Spec(EvaluatorSpec {
+        name: item.get("name").text()?.to_string(),
+        cutoff: item.get("cutoff").int(),
+        options: item.get("options").json().unwrap_or_default(),
+    }))
 }
 
 /// Reports what `check` has against `spec`, which stands at `view`.
@@ -117,13 +152,16 @@ pub(super) fn check_spec(spec: &EvaluatorSpec, view: &View<'_>, check: &CheckEva
     }
 }
 
-fn is_name(text: &str) -> bool {
+/// Whether `text` may name a column.
+pub(super) fn is_name(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphabetic())
         && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
 }
 
 #[cfg(test)]
 mod tests {
+    use std::cell::RefCell;
+
     use serde_json::{Value, json};
 
     use super::super::view::tests::checked;
@@ -139,7 +177,11 @@ mod tests {
             "ndgc" => Err(("unknown evaluator `ndgc`".to_string(), Some("nDCG".to_string()))),
             _ => Ok(()),
         };
-        checked(text, &Shape::List { of: &EVALUATOR, least: 0 }, |view, faults| convert(view, &check, faults))
+        let files = RefCell::default();
+        let programs = program::Known { base: "".as_ref(), environment: &|_| None, files: &files };
+        checked(text, &Shape::List { of: &EVALUATOR, least: 0 }, |view, faults| {
+            convert(view, &check, &programs, faults)
+        })
     }
 
     #[test]
@@ -156,7 +198,8 @@ mod tests {
             [
                 "1:2 [0]: unknown evaluator `ndgc` [did you mean `nDCG`?]",
                 "1:16 [2]: `P@5` is listed twice",
-                "1:38 [3]: expected an evaluator such as `nDCG@10` or a mapping, found the number 7",
+                "1:38 [3]: expected an evaluator such as `nDCG@10` or a mapping with `program` or a mapping with \
+                 `python` or a mapping, found the number 7",
                 "1:41 [4]: expected an evaluator such as `nDCG@10` or `P(rel=2)@5`: expected a cut-off (a whole \
                  number from 1), found 'x' at its column 3",
                 "1:53 [5].name: expected the name of an evaluator: letters, digits, `_` and `-` [the cut-off \

@@ -34,6 +34,7 @@ impl Spec {
             {
                 pools.insert(Pool::Llm);
             }
+            Spec::Score { evaluator, .. } if evaluator.program().is_some() => drop(pools.insert(Pool::Programs)),
             _ => {}
         }
         pools
