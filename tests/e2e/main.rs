@@ -24,6 +24,7 @@ mod models;
 mod outputs;
 mod own_system;
 mod plan;
+mod programs;
 mod provider;
 mod quiz;
 mod rescore;
