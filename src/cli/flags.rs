@@ -182,6 +182,9 @@ pub struct RunFlags {
     /// A report.json that gates compare with [default: what the file says]
     #[arg(long, value_name = "REPORT")]
     pub baseline: Option<PathBuf>,
+    /// A Python file with `def evaluate(case, response)`, as an evaluator beyond those of the file
+    #[arg(long, value_name = "FILE.py")]
+    pub evaluator_file: Vec<PathBuf>,
     /// Where the report files go (with one evaluation file) [default: what the file says]
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
@@ -217,6 +220,9 @@ pub struct PlanFlags {
     /// An evaluator beyond those of the file; may be given several times
     #[arg(long, value_name = "EVALUATOR")]
     pub evaluator: Vec<String>,
+    /// A Python file with `def evaluate(case, response)`, as an evaluator beyond those of the file
+    #[arg(long, value_name = "FILE.py")]
+    pub evaluator_file: Vec<PathBuf>,
     /// List every action, the fresh ones too
     #[arg(short, long)]
     pub all: bool,

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use super::failure::Failure;
 use crate::batch::{Batch, Settings};
-use crate::evaluation::{Evaluation, EvaluatorConfig, read};
+use crate::evaluation::{Evaluation, EvaluatorConfig, evaluator_file, read};
 use crate::exec::{EventSink, Fanout, Interrupt};
 use crate::models::ModelHome;
 
@@ -120,20 +120,22 @@ fn check_evaluator(spec: &EvaluatorSpec) -> Result<(), (String, Option<String>)>
 /// Reads evaluators given on the command line.
 ///
 /// # Errors
-/// When one of them is no evaluator.
-pub fn extra_evaluators(texts: &[String]) -> Result<Vec<EvaluatorConfig>, Failure> {
-    texts
-        .iter()
-        .map(|text| {
-            let spec =
-                EvaluatorSpec::parse(text).map_err(|error| Failure::Usage(format!("--evaluator {text:?}: {error}")))?;
-            check_evaluator(&spec).map_err(|(message, nearest)| {
-                let hint = nearest.map(|nearest| format!("; did you mean {nearest}?")).unwrap_or_default();
-                Failure::Usage(format!("--evaluator {text:?}: {message}{hint}"))
-            })?;
-            Ok(EvaluatorConfig::Spec(spec))
-        })
-        .collect()
+/// When one of them is no evaluator, or a file says of itself what it may not.
+pub fn extra_evaluators(texts: &[String], files: &[PathBuf]) -> Result<Vec<EvaluatorConfig>, Failure> {
+    let mut configs = Vec::new();
+    for text in texts {
+        let spec =
+            EvaluatorSpec::parse(text).map_err(|error| Failure::Usage(format!("--evaluator {text:?}: {error}")))?;
+        check_evaluator(&spec).map_err(|(message, nearest)| {
+            let hint = nearest.map(|nearest| format!("; did you mean {nearest}?")).unwrap_or_default();
+            Failure::Usage(format!("--evaluator {text:?}: {message}{hint}"))
+        })?;
+        configs.push(EvaluatorConfig::Spec(spec));
+    }
+    for file in files {
+        configs.push(evaluator_file(file).map_err(Failure::Evaluation)?);
+    }
+    Ok(configs)
 }
 
 /// Says on stderr what damage a command that only looks has met, as a run says it in its events.

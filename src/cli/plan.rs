@@ -27,7 +27,7 @@ const MOST_LISTED: usize = 12;
 pub fn plan(flags: &PlanFlags, store: Option<&Path>) -> Result<u8, Failure> {
     let settings = Settings {
         until: flags.until.unwrap_or(Stage::Aggregate),
-        evaluators: extra_evaluators(&flags.evaluator)?,
+        evaluators: extra_evaluators(&flags.evaluator, &flags.evaluator_file)?,
         ..Settings::default()
     };
     let look = look(&flags.files, settings, store)?;

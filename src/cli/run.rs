@@ -64,7 +64,7 @@ pub fn run(flags: &RunFlags, store: Option<&Path>, only_score: bool, change: &Ch
         keep_going: flags.keep_going,
         until: flags.until.unwrap_or(Stage::Aggregate),
         force,
-        evaluators: extra_evaluators(&flags.evaluator)?,
+        evaluators: extra_evaluators(&flags.evaluator, &flags.evaluator_file)?,
         output: flags.output.clone(),
         may_run: if only_score { may_score } else { |_| true },
     };

@@ -80,7 +80,7 @@ pub(super) fn check(node: &mut Node, shape: &Shape, path: &str, faults: &mut Fau
             }
             enough
         }
-        Shape::Record(record) => {
+        Shape::Record(record) | Shape::Keyed(_, record) => {
             check_record(node, record.fields.iter(), record, path, faults);
             true
         }

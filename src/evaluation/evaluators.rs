@@ -6,6 +6,8 @@ use ragstage_stages::score::EvaluatorSpec;
 
 use super::diagnostic::Faults;
 use super::judge::{self, JUDGE, JudgeConfig};
+use super::own_evaluator::OwnEvaluator;
+use super::program::{self, PROGRAM, PYTHON, ProgramConfig};
 use super::shape::{Field, Need, Record, Refusal, Shape, TextRule};
 use super::view::View;
 
@@ -19,6 +21,20 @@ pub enum EvaluatorConfig {
     Spec(EvaluatorSpec),
     /// One that asks a chat model.
     Judge(Box<JudgeConfig>),
+    /// A program of the user's.
+    Program(Box<ProgramConfig>),
+    /// One of whoever links this library.
+    Own(OwnEvaluator),
+}
+
+impl EvaluatorConfig {
+    /// The names of its columns.
+    pub fn names(&self) -> Vec<String> {
+        match self {
+            EvaluatorConfig::Program(config) => config.names(),
+            EvaluatorConfig::Spec(_) | EvaluatorConfig::Judge(_) | EvaluatorConfig::Own(_) => vec![self.to_string()],
+        }
+    }
 }
 
 /// The name that gates, reports and the command line know it by.
@@ -27,6 +43,8 @@ impl fmt::Display for EvaluatorConfig {
         match self {
             EvaluatorConfig::Spec(spec) => spec.fmt(f),
             EvaluatorConfig::Judge(config) => f.write_str(&config.judge.name),
+            EvaluatorConfig::Program(config) => f.write_str(&config.name),
+            EvaluatorConfig::Own(evaluator) => f.write_str(&evaluator.name()),
         }
     }
 }
@@ -34,7 +52,7 @@ impl fmt::Display for EvaluatorConfig {
 /// An evaluator as text.
 pub(super) const EVALUATOR_TEXT: Shape = Shape::Text(&TextRule {
     expected: "an evaluator such as `nDCG@10`",
-    pattern: Some(r"^[A-Za-z][A-Za-z0-9_-]*(?:\(.*\))?(?:@[0-9]+)?$"),
+    pattern: Some(r"^[A-Za-z][A-Za-z0-9_.+-]*(?:\(.*\))?(?:@[0-9]+)?$"),
     refuse: |text| {
         EvaluatorSpec::parse(text).err().map(|why| Refusal {
             message: format!(
@@ -46,7 +64,8 @@ pub(super) const EVALUATOR_TEXT: Shape = Shape::Text(&TextRule {
     },
 });
 
-const NAME: Shape = Shape::Text(&TextRule {
+/// The name of an evaluator.
+pub(super) const NAME: Shape = Shape::Text(&TextRule {
     expected: "the name of an evaluator",
     pattern: Some(r"^[A-Za-z][A-Za-z0-9_-]*$"),
     refuse: |text| {
@@ -79,22 +98,36 @@ static MAPPING: Record = Record {
 };
 
 /// What an entry of `evaluators` accepts.
-pub(super) static EVALUATOR: Shape = Shape::Either(&[EVALUATOR_TEXT, Shape::Tagged(&JUDGE), Shape::Record(&MAPPING)]);
+pub(super) static EVALUATOR: Shape = Shape::Either(&[
+    EVALUATOR_TEXT,
+    Shape::Tagged(&JUDGE),
+    Shape::Keyed("program", &PROGRAM),
+    Shape::Keyed("python", &PYTHON),
+    Shape::Record(&MAPPING),
+]);
+
+/// What evaluators may name.
+pub(super) struct Known<'a> {
+    /// What judges may name.
+    pub judges: judge::Known<'a>,
+    /// What programs may name.
+    pub programs: program::Known<'a>,
+}
 
 /// The evaluators that a checked list stands for; `None` when it is absent.
 pub(super) fn convert(
     view: &View<'_>,
     check: &CheckEvaluator<'_>,
-    known: &judge::Known<'_>,
+    known: &Known<'_>,
     faults: &mut Faults,
 ) -> Option<Vec<EvaluatorConfig>> {
     let mut configs: Vec<EvaluatorConfig> = Vec::new();
     for item in view.items()? {
         let Some(config) = entry(&item, known, faults) else { continue };
-        let name = config.to_string();
-        if configs.iter().any(|known| known.to_string() == name) {
-            let hint =
-                matches!(config, EvaluatorConfig::Judge(_)).then(|| "give one of them another `name`".to_string());
+        let twin = config.names().into_iter().find(|name| configs.iter().any(|known| known.names().contains(name)));
+        if let Some(name) = twin {
+            let hint = matches!(config, EvaluatorConfig::Program(_) | EvaluatorConfig::Judge(_))
+                .then(|| "give one of them another `name`".to_string());
             faults.add_hint(item.start(), &item.path, format!("`{name}` is listed twice"), hint);
             continue;
         }
@@ -107,9 +140,13 @@ pub(super) fn convert(
 }
 
 /// What an entry stands for; `None` where a fault hides it.
-fn entry(item: &View<'_>, known: &judge::Known<'_>, faults: &mut Faults) -> Option<EvaluatorConfig> {
+fn entry(item: &View<'_>, known: &Known<'_>, faults: &mut Faults) -> Option<EvaluatorConfig> {
     if item.get("judge").is_given() {
-        return judge::convert(item, known, faults).map(|config| EvaluatorConfig::Judge(Box::new(config)));
+        return judge::convert(item, &known.judges, faults).map(|config| EvaluatorConfig::Judge(Box::new(config)));
+    }
+    if item.get("program").is_given() || item.get("python").is_given() {
+        return program::convert(item, &known.programs, faults)
+            .map(|config| EvaluatorConfig::Program(Box::new(config)));
     }
     if !item.is_map() {
         return Some(EvaluatorConfig::Spec(EvaluatorSpec::parse(item.text()?).ok()?));
@@ -140,6 +177,8 @@ pub(super) fn is_name(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::RefCell;
+
     use serde_json::{Value, json};
 
     use super::super::models::Models;
@@ -158,8 +197,12 @@ mod tests {
             _ => Ok(()),
         };
         let models = Models { list: Vec::new(), incomplete: false };
-        let files = PromptFiles::new("".as_ref());
-        let known = judge::Known { models: &models, files: &files };
+        let prompts = PromptFiles::new("".as_ref());
+        let files = RefCell::default();
+        let known = Known {
+            judges: judge::Known { models: &models, files: &prompts },
+            programs: program::Known { base: "".as_ref(), environment: &|_| None, files: &files },
+        };
         checked(text, &Shape::List { of: &EVALUATOR, least: 0 }, |view, faults| convert(view, &check, &known, faults))
     }
 
@@ -177,7 +220,8 @@ mod tests {
             [
                 "1:2 [0]: unknown evaluator `ndgc` [did you mean `nDCG`?]",
                 "1:16 [2]: `P@5` is listed twice",
-                "1:38 [3]: expected an evaluator such as `nDCG@10` or a mapping with `judge` or a mapping, found the number 7",
+                "1:38 [3]: expected an evaluator such as `nDCG@10` or a mapping with `judge` or a mapping with `program` or \
+                  a mapping with `python` or a mapping, found the number 7",
                 "1:41 [4]: expected an evaluator such as `nDCG@10` or `P(rel=2)@5`: expected a cut-off (a whole \
                  number from 1), found 'x' at its column 3",
                 "1:53 [5].name: expected the name of an evaluator: letters, digits, `_` and `-` [the cut-off \

@@ -194,7 +194,7 @@ RAG_TOKEN => RAG_TOKN
 
 query", v => ${RAG_TOKEN}", v
     23:20 recipes[1].system.http: `${` is not replaced here
-    environment variables are read in the values of `headers` and of `system.environment` only
+    environment variables are read in the values of `headers` and `environment` only
 
 top_k: 10 => top_k: 10001
     27:12 queries[0].top_k: expected a whole number from 1 to 10000, found 10001

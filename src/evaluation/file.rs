@@ -1,5 +1,6 @@
 //! The evaluation file as a whole: its elements, and what they must agree on.
 
+use std::cell::RefCell;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -23,6 +24,7 @@ use super::mode::Modes;
 use super::models::{self, MODEL, Models, ServedModel};
 use super::name::NAME;
 use super::node::Value;
+use super::program;
 use super::prompt::PromptFiles;
 use super::queries::{self, QUERY, QuerySpec, RecipeNames};
 use super::recipe::{self, BuiltRecipe, NAMED_RECIPE, RECIPE, Recipe, RecipeKind};
@@ -343,8 +345,12 @@ fn convert(
     }
 
     let evaluators_view = view.get("evaluators");
-    let judged = judge::Known { models: &models, files: &prompts };
-    let evaluators = evaluators::convert(&evaluators_view, check_evaluator, &judged, faults);
+    let read_programs = RefCell::default();
+    let named = evaluators::Known {
+        judges: judge::Known { models: &models, files: &prompts },
+        programs: program::Known { base, environment, files: &read_programs },
+    };
+    let evaluators = evaluators::convert(&evaluators_view, check_evaluator, &named, faults);
     let listed = evaluators.as_ref().map_or(0, Vec::len);
     let known = gates::Known {
         recipes: &names,
@@ -356,6 +362,7 @@ fn convert(
     let gates = gates::convert(&view.get("gates"), &known, check_evaluator, faults);
     let mut files = vec![path.to_path_buf()];
     files.extend(prompts.into_read());
+    files.extend(read_programs.into_inner());
     let known = answer::Known { base, models: &models, recipes: &recipes };
     let answer = answer::convert(&view.get("answer"), &known, &mut files, faults);
     let output = match view.get("output").text() {

@@ -214,7 +214,7 @@ fn check_measure(
         check_spec(spec, view, check, faults);
         return;
     };
-    let texts: Vec<String> = evaluators.iter().map(ToString::to_string).collect();
+    let texts: Vec<String> = evaluators.iter().flat_map(EvaluatorConfig::names).collect();
     let text = spec.to_string();
     if texts.contains(&text) || known.evaluators_incomplete {
         return;

@@ -36,7 +36,7 @@ fn shape_schema(shape: &Shape, definitions: &mut Map<String, Value>) -> Value {
         Shape::List { of, least } => {
             json!({"type": "array", "items": shape_schema(of, definitions), "minItems": least})
         }
-        Shape::Record(record) => {
+        Shape::Record(record) | Shape::Keyed(_, record) => {
             if !definitions.contains_key(record.name) {
                 let schema = record_schema(record, None, definitions);
                 definitions.insert(record.name.to_string(), schema);

@@ -15,8 +15,7 @@ pub(super) const OPENING: &str = "${";
 pub(super) const MISPLACED: &str = "`${` is not replaced here";
 
 /// The advice about a placeholder elsewhere.
-pub(super) const WHERE: &str =
-    "environment variables are read in the values of `headers` and of `system.environment` only";
+pub(super) const WHERE: &str = "environment variables are read in the values of `headers` and `environment` only";
 
 /// Checks the form of a mapping of names to texts without looking at a variable.
 pub(super) fn check(node: &mut Node, path: &str, faults: &mut Faults) {

@@ -33,6 +33,8 @@ pub(super) enum Shape {
     },
     /// A mapping with known keys.
     Record(&'static Record),
+    /// A mapping with known keys, told from others by one of them.
+    Keyed(&'static str, &'static Record),
     /// A mapping whose other keys depend on the word at one key.
     Tagged(&'static Tagged),
     /// A mapping of names to texts in which `${NAME}` stands for an environment variable.
@@ -194,7 +196,10 @@ impl Shape {
             (Shape::Int { .. }, Value::Int(..)) => true,
             (Shape::Float(_), Value::Int(..) | Value::Float(..)) => true,
             (Shape::List { .. }, Value::List(_)) => true,
-            (Shape::Record(_) | Shape::Tagged(_) | Shape::Secrets | Shape::Map(_) | Shape::Free, Value::Map(_)) => true,
+            (
+                Shape::Record(_) | Shape::Keyed(..) | Shape::Tagged(_) | Shape::Secrets | Shape::Map(_) | Shape::Free,
+                Value::Map(_),
+            ) => true,
             (Shape::Either(shapes), _) => shapes.iter().any(|shape| shape.takes(node)),
             _ => false,
         }
@@ -205,7 +210,9 @@ impl Shape {
     pub(super) fn meant<'a>(shapes: &'a [Shape], node: &Node) -> Option<&'a Shape> {
         let taking = || shapes.iter().filter(|shape| shape.takes(node));
         let told = |shape: &&Shape| match (shape, &node.value) {
-            (Shape::Tagged(tagged), Value::Map(entries)) => entries.iter().any(|entry| entry.key == tagged.key),
+            (Shape::Tagged(Tagged { key, .. }) | Shape::Keyed(key, _), Value::Map(entries)) => {
+                entries.iter().any(|entry| entry.key == *key)
+            }
             _ => true,
         };
         taking().find(told).or_else(|| taking().next())
@@ -227,7 +234,7 @@ impl Shape {
             Shape::Float(range) => range.expected(),
             Shape::List { .. } => "a list".to_string(),
             Shape::Record(_) | Shape::Secrets | Shape::Map(_) | Shape::Free => "a mapping".to_string(),
-            Shape::Tagged(tagged) => format!("a mapping with `{}`", tagged.key),
+            Shape::Tagged(Tagged { key, .. }) | Shape::Keyed(key, _) => format!("a mapping with `{key}`"),
             Shape::Either(shapes) => {
                 let parts: Vec<String> = shapes.iter().map(Shape::expected).collect();
                 parts.join(" or ")

@@ -395,7 +395,7 @@ mod tests {
             (
                 "{http: 'http://a/${RAG_TOKEN}', version: '1'}",
                 "1:8 http: `${` is not replaced here [environment variables are read in the values of \
-                 `headers` and of `system.environment` only]",
+                 `headers` and `environment` only]",
             ),
             (
                 "{http: 'http://a', version: '1', environment: {A: b}}",

@@ -33,7 +33,8 @@ pub(super) fn read(
     }
 }
 
-fn content(path: &Path) -> Result<String, String> {
+/// The text of the file at `path`, or why it cannot be used.
+pub(super) fn content(path: &Path) -> Result<String, String> {
     let unreadable = |error: std::io::Error| format!("cannot be read: {error}");
     // Opening a pipe waits for a writer that may never come.
     if !fs::metadata(path).map_err(unreadable)?.is_file() {

@@ -467,10 +467,9 @@ impl ActionContext<'_> {
             Halt::Interrupted => self.error(StageErrorKind::Cancelled),
             Halt::Store(error) => self.error(StageErrorKind::Store(error)),
             Halt::Touched(path) => {
-                let message = "was written to while the system that it belongs to was being asked; replies from then on were \
-                               not kept";
+                let message = "was written to while what it belongs to was being asked; replies from then on were not kept";
                 let error = InputError::new(Place::file(path), message)
-                    .hint("run the same command again; files that the system writes itself do not belong in `system.files`");
+                    .hint("run the same command again; files that the system or evaluator writes itself do not belong in its `files`");
                 self.error(StageErrorKind::Input(vec![error]))
             }
         })?;

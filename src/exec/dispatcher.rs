@@ -349,6 +349,9 @@ impl<'a> Dispatcher<'a> {
         let computes = !matches!(node.spec, Spec::System { .. } | Spec::Ingest { .. });
         let watched = match &node.spec {
             Spec::System { watched, .. } | Spec::Ingest { watched, .. } => watched.clone(),
+            Spec::Score { evaluator, .. } => {
+                Arc::new(evaluator.program().map(|program| program.paths.clone()).unwrap_or_default())
+            }
             _ => Arc::default(),
         };
         let previous = match &node.spec {

@@ -8,10 +8,14 @@ use ragstage_stages::artifact::{Json, Units};
 use ragstage_stages::error::{InputError, Place};
 use ragstage_stages::model::EmbedderSpec;
 use ragstage_stages::query::{AnswerOptions, SystemSpec};
+use ragstage_stages::score::program::{ProgramSpec, columns};
 use ragstage_stages::score::{Evaluator, EvaluatorSpec, evaluator};
 
 use super::error::GraphError;
-use crate::evaluation::{Evaluation, EvaluatorConfig, QuerySpec, Recipe, RecipeKind, ResponsesPlace};
+use crate::evaluation::{
+    Evaluation, EvaluatorConfig, OwnEvaluator, ProgramConfig, QuerySpec, Recipe, RecipeKind, ResponsesPlace, same,
+};
+use crate::exec::Sources;
 
 /// Whether a query is for a recipe.
 pub(super) fn asks(query: &QuerySpec, recipe: &Recipe) -> bool {
@@ -66,6 +70,7 @@ pub(super) fn evaluators(
     evaluation: &Evaluation,
     units: &Units,
     extra: &[EvaluatorConfig],
+    sources: &Sources,
 ) -> Result<Vec<Arc<dyn Evaluator>>, GraphError> {
     let mut configs = Vec::new();
     let mut errors = Vec::new();
@@ -83,25 +88,72 @@ pub(super) fn evaluators(
     configs.extend(extra.iter().cloned());
     let mut found: Vec<Arc<dyn Evaluator>> = Vec::new();
     for config in &configs {
-        let made = match config {
-            EvaluatorConfig::Spec(spec) => evaluator(spec),
-            EvaluatorConfig::Judge(config) => Ok(Box::new(config.judge.clone()) as Box<dyn Evaluator>),
-        };
-        match made {
-            Ok(made) => {
-                let made: Arc<dyn Evaluator> = Arc::from(made);
-                if !found.iter().any(|other| other.name() == made.name()) {
-                    found.push(made);
+        let made: Vec<Arc<dyn Evaluator>> = match config {
+            EvaluatorConfig::Spec(spec) => match evaluator(spec) {
+                Ok(made) => vec![Arc::from(made)],
+                Err(error) => {
+                    let mut input = InputError::new(Place::file(&evaluation.path), error.message);
+                    input.hint = error.nearest.map(|nearest| format!("did you mean {nearest}?"));
+                    errors.push(input);
+                    continue;
                 }
-            }
-            Err(error) => {
-                let mut input = InputError::new(Place::file(&evaluation.path), error.message);
-                input.hint = error.nearest.map(|nearest| format!("did you mean {nearest}?"));
-                errors.push(input);
+            },
+            EvaluatorConfig::Judge(config) => vec![Arc::new(config.judge.clone())],
+            EvaluatorConfig::Program(config) => match program(config, sources) {
+                Ok(spec) => columns(spec).into_iter().map(|column| Arc::new(column) as Arc<dyn Evaluator>).collect(),
+                Err(missing) => {
+                    errors.extend(missing);
+                    continue;
+                }
+            },
+            EvaluatorConfig::Own(OwnEvaluator(evaluator)) => vec![evaluator.clone()],
+        };
+        for made in made {
+            match found.iter().find(|other| other.name() == made.name()) {
+                None => found.push(made),
+                Some(other) if same(&**other, &*made) => {}
+                Some(_) => {
+                    let message = format!("two evaluators are named {:?}", made.name());
+                    let error = InputError::new(Place::file(&evaluation.path), message);
+                    errors.push(error.hint("give one of them another `name`, or NAME in its Python file"));
+                }
             }
         }
     }
     if errors.is_empty() { Ok(found) } else { Err(GraphError::Input(errors)) }
+}
+
+/// The program that `config` stands for, with the digests of its files.
+fn program(config: &ProgramConfig, sources: &Sources) -> Result<ProgramSpec, Vec<InputError>> {
+    let mut files = Vec::new();
+    let mut errors = Vec::new();
+    for (name, path) in &config.files {
+        match sources.fact(path) {
+            Ok(Some(fact)) => files.push((name.clone(), fact.digest)),
+            Ok(None) => errors.push(
+                InputError::new(Place::file(path), format!("file of evaluator {:?} does not exist", config.name)).hint(
+                    "correct its `files`; paths are relative to the evaluation file, and in FILES to the Python file",
+                ),
+            ),
+            Err(error) => errors.push(InputError::new(Place::file(path), format!("cannot be read: {error}"))),
+        }
+    }
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    Ok(ProgramSpec {
+        name: config.name.clone(),
+        description: config.description.clone(),
+        higher_is_better: config.higher_is_better,
+        version: config.version.clone(),
+        runner: config.runner.clone(),
+        files,
+        paths: config.files.iter().map(|(_, path)| path.clone()).collect(),
+        reads: config.reads,
+        scores: config.scores.clone(),
+        batch: config.batch,
+        launch: config.launch.clone(),
+    })
 }
 
 /// A recipe's options for the report, without secrets, paths and URLs.

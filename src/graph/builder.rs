@@ -73,7 +73,7 @@ impl GraphBuilder<'_> {
         extra: &[EvaluatorConfig],
         salt: &dyn Fn(Step) -> u64,
     ) -> Result<EvaluationNodes, GraphError> {
-        let evaluators = evaluators(evaluation, units, extra)?;
+        let evaluators = evaluators(evaluation, units, extra, self.sources)?;
         let shared_units: Vec<Arc<Unit>> = units.units.iter().cloned().map(Arc::new).collect();
         let benchmark = benchmark_name(&evaluation.benchmark);
         let mut responses = Vec::new();

@@ -35,6 +35,7 @@ impl Spec {
                 pools.insert(Pool::Llm);
             }
             Spec::Score { evaluator, .. } if evaluator.describe().model.is_some() => drop(pools.insert(Pool::Judge)),
+            Spec::Score { evaluator, .. } if evaluator.program().is_some() => drop(pools.insert(Pool::Programs)),
             _ => {}
         }
         pools

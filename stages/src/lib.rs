@@ -15,6 +15,7 @@ pub mod materialize;
 pub mod model;
 pub mod nearest;
 pub mod prepare;
+pub mod process;
 pub mod python;
 pub mod query;
 pub mod responses;

@@ -28,6 +28,7 @@ mod outputs;
 mod own_system;
 mod paired_gates;
 mod plan;
+mod programs;
 mod provider;
 mod quiz;
 mod rescore;

@@ -57,6 +57,19 @@ pub(crate) fn shortened(text: &str, chars: usize) -> String {
     }
 }
 
+/// What a value is, with a short sample of it.
+pub(crate) fn describe(value: &Value) -> String {
+    let kind = match value {
+        Value::Null => return "null".to_string(),
+        Value::Bool(_) => "the truth value",
+        Value::Number(_) => "the number",
+        Value::String(_) => "the text",
+        Value::Array(_) => "the list",
+        Value::Object(_) => "the object",
+    };
+    format!("{kind} {}", shortened(&value.to_string(), 60))
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;

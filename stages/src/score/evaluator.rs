@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use ragstage_cache::{Digest, KeyVisitor};
 
 use super::measures::Measure;
+use super::program::ProgramSpec;
 use crate::artifact::{Citation, Gold, Hit, Score};
 use crate::contract::Context;
 use crate::error::{RowError, RowErrorKind, StageError};
@@ -120,6 +121,11 @@ pub trait Evaluator: Send + Sync {
 
     /// The same evaluator as one that scores all responses of a unit at once; [`Evaluator::evaluate`] is not called then.
     fn together(&self) -> Option<&dyn ScoreTogether> {
+        None
+    }
+
+    /// The program behind it, where it is one of a user's.
+    fn program(&self) -> Option<&ProgramSpec> {
         None
     }
 }

@@ -18,6 +18,7 @@ mod normal;
 mod openviking_text;
 mod plain_text;
 mod previous_scores;
+pub mod program;
 mod python_text;
 mod qrels;
 mod ranked_unit;

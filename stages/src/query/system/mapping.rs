@@ -5,10 +5,10 @@ use ragstage_cache::key::walk_json;
 use ragstage_cache::{KeyVisitor, Walk};
 use serde_json::Value;
 
-use super::protocol::{Reply, Request, describe};
+use super::protocol::{Reply, Request};
 use crate::artifact::{Answer, Hit, Json};
 use crate::error::RowError;
-use crate::model::json_reply::bad_reply;
+use crate::model::json_reply::{bad_reply, describe};
 
 /// Version of mapping and template in the key of what a mapped system replied: bumped when the same reply is read, or the
 /// same request written, in another way.

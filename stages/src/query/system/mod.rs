@@ -6,7 +6,6 @@ mod http;
 mod mapping;
 mod operation;
 mod probe;
-mod process;
 pub mod protocol;
 
 pub use client::Client;

@@ -5,10 +5,9 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::{Value, json};
 
-use super::protocol::describe;
 use crate::artifact::Json;
 use crate::error::{RowError, RowErrorKind};
-use crate::model::json_reply::{bad_reply, excerpt};
+use crate::model::json_reply::{bad_reply, describe, excerpt};
 
 /// What else than queries a system may be asked to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

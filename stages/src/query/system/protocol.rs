@@ -60,7 +60,7 @@ use serde_json::Value;
 
 use crate::artifact::{Answer, Citation, Hit, Json};
 use crate::error::{RowError, RowErrorKind};
-use crate::model::json_reply::{bad_reply, excerpt, json, shortened};
+use crate::model::json_reply::{bad_reply, describe, excerpt, json};
 
 /// Version of the protocol in the key of what a system replied: bumped when the same reply is read in another way.
 pub const PROTOCOL_VERSION: u64 = 1;
@@ -246,19 +246,6 @@ impl Fields {
             ))),
         }
     }
-}
-
-/// What a value is, with a short sample of it.
-pub(super) fn describe(value: &Value) -> String {
-    let kind = match value {
-        Value::Null => return "null".to_string(),
-        Value::Bool(_) => "the truth value",
-        Value::Number(_) => "the number",
-        Value::String(_) => "the text",
-        Value::Array(_) => "the list",
-        Value::Object(_) => "the object",
-    };
-    format!("{kind} {}", shortened(&value.to_string(), 60))
 }
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::path::Path;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, TryRecvError, channel, sync_channel};
 use std::thread;
@@ -10,9 +9,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::protocol::describe;
+use super::launch::Launch;
+use super::processes::Pairing;
 use crate::error::{RowError, RowErrorKind};
-use crate::model::json_reply::{bad_reply, excerpt, json};
+use crate::model::json_reply::{bad_reply, describe, excerpt, json};
 
 /// A longer line is taken for no reply, so that a process that never stops costs no memory.
 const LONGEST_LINE: u64 = 64 << 20;
@@ -41,7 +41,7 @@ pub(super) struct Process {
     program: String,
     /// How many requests it got.
     asked: u64,
-    /// Whether it ever repeated a request's id; then it always has to.
+    /// Whether it has to repeat a request's id: it did so before, or must from the start.
     repeats_ids: bool,
     /// Whether it gave a reply that no id and nothing else has proved to belong to its request.
     unproved: bool,
@@ -49,12 +49,9 @@ pub(super) struct Process {
 }
 
 impl Process {
-    /// Starts `command` in `directory`, with `environment` added to ours.
-    pub(super) fn start(
-        command: &[String],
-        directory: &Path,
-        environment: &[(String, String)],
-    ) -> Result<Self, RowError> {
+    /// Starts what `launch` says.
+    pub(super) fn start(launch: &Launch, pairing: Pairing) -> Result<Self, RowError> {
+        let Launch { command, directory, environment, variables: _ } = launch;
         let program = command.first().cloned().unwrap_or_default();
         let failed = |why: String| RowError::new(RowErrorKind::Process, format!("cannot start {program:?}: {why}"));
         let mut builder = Command::new(&program);
@@ -89,7 +86,7 @@ impl Process {
             stderr: words,
             program,
             asked: 0,
-            repeats_ids: false,
+            repeats_ids: pairing == Pairing::ById,
             unproved: false,
             doubt: None,
         })
@@ -205,12 +202,16 @@ impl Process {
             Some(status) => format!("ended ({status})"),
             None => "closed its output".to_string(),
         };
-        let words = self.stderr.recv_timeout(LAST_WORDS).unwrap_or_default();
-        let words = match words.trim() {
-            "" => "nothing on its standard error".to_string(),
-            words => format!("its standard error ends with: {words}"),
-        };
+        let words = self.last_words().unwrap_or_else(|| "nothing on its standard error".to_string());
         RowError::new(RowErrorKind::Process, format!("{:?} {how} without a reply; {words}", self.program))
+    }
+
+    /// Ends the process, and quotes the end of its standard error where there is one that was not quoted before.
+    pub(super) fn last_words(&mut self) -> Option<String> {
+        self.end();
+        let words = self.stderr.recv_timeout(LAST_WORDS).unwrap_or_default();
+        let words = words.trim();
+        (!words.is_empty()).then(|| format!("its standard error ends with: {words}"))
     }
 
     /// Kills the process and what it started, and reaps it.

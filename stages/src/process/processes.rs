@@ -1,0 +1,157 @@
+//! As many processes of one program as there are calls at once.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::launch::Launch;
+use super::process::Process;
+use crate::error::{RowError, RowErrorKind};
+use crate::model::json_reply::bad_reply;
+use crate::model::secrets::Secrets;
+
+/// How long processes may take to end after the end of their input, where only that proves their replies.
+const FAREWELL: Duration = Duration::from_secs(2);
+
+/// How replies are paired with requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pairing {
+    /// Every reply repeats the id of its request.
+    ById,
+    /// By the id where the process repeats it, else by their order.
+    ByIdOrOrder,
+}
+
+/// Keeps as many processes as there are calls at once; each serves one call at a time. All end with this.
+pub(crate) struct Processes {
+    launch: Launch,
+    pairing: Pairing,
+    secrets: Secrets,
+    idle: Mutex<Vec<Process>>,
+    /// Why replies may belong to other requests.
+    doubt: Mutex<Option<String>>,
+}
+
+impl Processes {
+    /// Processes that are started as `launch` says, when they are needed. No reply may hold the value of one of its variables.
+    pub(crate) fn new(launch: Launch, pairing: Pairing) -> Self {
+        let secrets = Secrets::of(&launch.environment, &launch.variables);
+        Processes { launch, pairing, secrets, idle: Mutex::default(), doubt: Mutex::default() }
+    }
+
+    /// Has one process wait for the first call, unless one does.
+    ///
+    /// # Errors
+    /// `process` when it cannot be started.
+    pub(crate) fn ready(&self) -> Result<(), RowError> {
+        if let Some(process) = self.waiting() {
+            locked(&self.idle).push(process);
+            return Ok(());
+        }
+        let started = Process::start(&self.launch, self.pairing).map_err(|error| self.masked(error))?;
+        locked(&self.idle).push(started);
+        Ok(())
+    }
+
+    /// Asks once, in a process that is idle or a new one, and has `read` look at the reply. A process that was late, wrote
+    /// what is no reply or ended is killed, for its next line could belong to an earlier request.
+    ///
+    /// # Errors
+    /// `timeout`; `process` with the end of its standard error when it cannot be started or ends; `bad_reply`; those of
+    /// `body` and `read`.
+    pub(crate) fn exchange<T>(
+        &self,
+        body: &dyn Fn(u64) -> Result<Vec<u8>, RowError>,
+        timeout: Duration,
+        read: impl FnOnce(Value) -> Result<T, RowError>,
+    ) -> Result<T, RowError> {
+        self.exchange_unmasked(body, timeout, read).map_err(|error| self.masked(error))
+    }
+
+    /// Ends all processes: each is told that nothing more is asked, and those that do not repeat ids are given a moment
+    /// to show that they have nothing more to say.
+    ///
+    /// # Errors
+    /// Why replies may belong to other requests, where a process wrote more lines than it was asked for.
+    pub(crate) fn close(&self) -> Result<(), String> {
+        let mut processes = std::mem::take(&mut *locked(&self.idle));
+        processes.iter_mut().for_each(Process::close_input);
+        let start = Instant::now();
+        for mut process in processes.into_iter().filter(Process::is_unproved) {
+            process.prove(FAREWELL.saturating_sub(start.elapsed()));
+            self.doubt_as(&process);
+        }
+        match &*locked(&self.doubt) {
+            None => Ok(()),
+            Some(why) => Err(self.secrets.masked(why)),
+        }
+    }
+
+    fn masked(&self, mut error: RowError) -> RowError {
+        error.message = self.secrets.masked(&error.message);
+        error
+    }
+
+    fn exchange_unmasked<T>(
+        &self,
+        body: &dyn Fn(u64) -> Result<Vec<u8>, RowError>,
+        timeout: Duration,
+        read: impl FnOnce(Value) -> Result<T, RowError>,
+    ) -> Result<T, RowError> {
+        if let Some(why) = &*locked(&self.doubt) {
+            return Err(bad_reply(format!("not asked, for earlier replies are in doubt: {why}")));
+        }
+        let mut process = match self.waiting() {
+            Some(process) => process,
+            None => Process::start(&self.launch, self.pairing)?,
+        };
+        let asked = process.ask(body, timeout);
+        self.doubt_as(&process);
+        let reply = asked.and_then(|reply| self.secrets.refuse_in(&reply).map(|()| reply)).and_then(read);
+        match reply {
+            Err(mut error) if of_the_process(error.kind) => {
+                // One that ended has said its last words already.
+                if self.pairing == Pairing::ById
+                    && error.kind != RowErrorKind::Process
+                    && let Some(words) = process.last_words()
+                {
+                    error.message = format!("{}; {words}", error.message);
+                }
+                Err(error)
+            }
+            reply => {
+                locked(&self.idle).push(process);
+                reply
+            }
+        }
+    }
+
+    /// An idle process. One that ended since its last reply is replaced: that is not the fault of the next request.
+    fn waiting(&self) -> Option<Process> {
+        loop {
+            let mut process = locked(&self.idle).pop()?;
+            if process.is_running() {
+                return Some(process);
+            }
+            process.prove(FAREWELL);
+            self.doubt_as(&process);
+        }
+    }
+
+    fn doubt_as(&self, process: &Process) {
+        if let Some(why) = process.doubt() {
+            locked(&self.doubt).get_or_insert_with(|| why.to_string());
+        }
+    }
+}
+
+/// Whether a process is of no use any more after such a fault.
+fn of_the_process(kind: RowErrorKind) -> bool {
+    matches!(kind, RowErrorKind::BadReply | RowErrorKind::Timeout | RowErrorKind::Process)
+}
+
+/// A thread that panicked while holding one of these cannot have left it half changed.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
