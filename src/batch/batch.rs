@@ -104,6 +104,7 @@ impl Batch {
             source: &self.source,
             previous: &self.previous,
             overlay: self.overlay.clone(),
+            called: Default::default(),
         }
     }
 

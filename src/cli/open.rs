@@ -94,6 +94,26 @@ pub fn evaluations(files: &[PathBuf], secrets: Secrets) -> Result<Vec<Evaluation
     Ok(evaluations)
 }
 
+/// Refuses to score with evaluators whose secrets are not there: of those that reach systems under test, scoring needs none.
+///
+/// # Errors
+/// When an environment variable that an evaluator is given is not set.
+pub fn require_secrets_of_evaluators(evaluations: &[Evaluation]) -> Result<(), Failure> {
+    for config in evaluations.iter().flat_map(|evaluation| evaluation.evaluators.iter().flatten()) {
+        let EvaluatorConfig::Program(program) = config else { continue };
+        if let Some((name, _)) = program.launch.variables.iter().find(|(name, _)| std::env::var(name).is_err()) {
+            return Err(Failure::NotThere {
+                what: format!(
+                    "the environment variable `{name}`, which evaluator `{}` is given, is not set",
+                    program.name
+                ),
+                hint: format!("set {name} in the environment that ragstage is started in"),
+            });
+        }
+    }
+    Ok(())
+}
+
 /// Refuses to write over what is read.
 ///
 /// # Errors

@@ -15,7 +15,9 @@ use serde_json::json;
 use super::depfile;
 use super::failure::{Failure, code_of, print_run_error};
 use super::flags::{Format, RunFlags};
-use super::open::{Secrets, evaluations, extra_evaluators, refuse_overwriting, store_place};
+use super::open::{
+    Secrets, evaluations, extra_evaluators, refuse_overwriting, require_secrets_of_evaluators, store_place,
+};
 use super::out::{out, out_json};
 use crate::batch::{Batch, BatchOutcome, EvaluationOutcome, EventRecorder, Settings};
 use crate::evaluation::Evaluation;
@@ -38,7 +40,9 @@ pub fn run(flags: &RunFlags, store: Option<&Path>, only_score: bool, change: &Ch
     if let Some(baseline) = &flags.baseline {
         evaluations.iter_mut().for_each(|evaluation| evaluation.baseline = Some(baseline.clone()));
     }
-    if !only_score {
+    if only_score {
+        require_secrets_of_evaluators(&evaluations)?;
+    } else {
         tell_unpriced(&evaluations);
     }
     if !flags.quiet {

@@ -31,6 +31,8 @@ pub(super) struct PlanContext<'a> {
     asks: bool,
     previous: Option<&'a RecordedAction>,
     nested: AtomicBool,
+    /// The rows, by slot and key, that an action before this one is to call for: they will be there.
+    called: &'a Mutex<HashSet<(Digest, Digest)>>,
     pub(super) rows: Mutex<Option<RowsToCome>>,
     pub(super) calls: Mutex<Vec<CallsToCome>>,
     pub(super) watched: Mutex<Vec<RowFact>>,
@@ -53,6 +55,7 @@ impl<'a> PlanContext<'a> {
             asks: watch.is_none() && !pools.is_empty(),
             previous,
             nested: AtomicBool::new(false),
+            called: &planner.called,
             rows: Mutex::new(None),
             calls: Mutex::default(),
             watched: Mutex::default(),
@@ -151,14 +154,22 @@ impl PlanContext<'_> {
         let new = keys.iter().zip(cached).map(|(key, cached)| !cached && seen.insert(*key));
         let missing: Vec<usize> = new.enumerate().filter(|(_, new)| *new).map(|(index, _)| index).collect();
         if batch.pool.calls() {
+            let mut called = self.called.lock().unwrap_or_else(PoisonError::into_inner);
+            let asked: Vec<usize> = missing
+                .iter()
+                .copied()
+                .filter(|&index| keys.get(index).is_some_and(|key| called.insert((slot, *key))))
+                .collect();
+            drop(called);
             let estimate = |sum: Spend, &index: &usize| sum.plus(batch.cost.estimate(index));
-            let spend = missing.iter().fold(Spend::default(), estimate);
+            let spend = asked.iter().fold(Spend::default(), estimate);
             let calls = CallsToCome {
                 pool: batch.pool,
-                calls: missing.len().div_ceil(size.max(1)) as u64,
-                at_least: self.nested.load(Ordering::Relaxed),
-                // What a system under test takes is known to it alone.
-                spend: (batch.pool != Pool::Queries).then_some(spend),
+                calls: asked.len().div_ceil(size.max(1)) as u64,
+                // A program is asked for all that it scores at once, and for nothing more.
+                at_least: self.nested.load(Ordering::Relaxed) && batch.pool != Pool::Programs,
+                // What a system under test or an evaluator of the user's takes is known to it alone.
+                spend: (!matches!(batch.pool, Pool::Queries | Pool::Programs)).then_some(spend),
             };
             self.calls.lock().unwrap_or_else(PoisonError::into_inner).push(calls);
         }
@@ -228,6 +239,12 @@ mod tests {
         assert_eq!(context.calls.into_inner().unwrap(), [calls(false)]);
         let rows = context.rows.into_inner().unwrap();
         assert_eq!(rows, Some(RowsToCome { total: 6, missing: 4, calls: true }));
+
+        // The same rows are not called for twice.
+        let context = PlanContext::new(&planner, Step::Embed, &pools, None);
+        assert!(context.rows_in_groups(texts(), 3, &|_, _| unreachable!("nothing is computed")).is_err());
+        assert_eq!(context.calls.into_inner().unwrap()[0].calls, 0);
+        let planner = batch.planner();
 
         // Cases that ask for texts: how often they ask is known only when they have asked once.
         let context = PlanContext::new(&planner, Step::Retrieve, &pools, None, None);

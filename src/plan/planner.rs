@@ -1,7 +1,7 @@
 //! Evaluations to plans.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, PoisonError};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use ragstage_cache::action::OutputRecord;
 use ragstage_cache::key::key_of;
@@ -33,6 +33,8 @@ pub struct Planner<'a> {
     pub previous: &'a Previous,
     /// Blobs that the plan made and did not store.
     pub overlay: Arc<Overlay>,
+    /// The rows, by slot and key, that planned actions are to call for.
+    pub called: Mutex<HashSet<(Digest, Digest)>>,
 }
 
 impl Planner<'_> {
@@ -307,9 +309,13 @@ fn complete_calls(graph: &Graph, node: &Node, entry: &mut Entry) {
             (Spec::Search { .. }, Pool::Embeddings) => missing.unwrap_or(0).min(1),
             (Spec::Search { .. }, _) => missing.unwrap_or(0),
             (Spec::Embed { .. }, _) => documents(graph, node).min(1),
+            (Spec::Score { evaluator, .. }, Pool::Programs) => {
+                let batch = evaluator.program().and_then(|program| program.batch).unwrap_or(1);
+                missing.unwrap_or(0).div_ceil(u64::from(batch.max(1)))
+            }
             _ => documents(graph, node),
         };
-        let at_least = !matches!(node.spec, Spec::System { .. });
+        let at_least = !matches!(node.spec, Spec::System { .. }) && pool != Pool::Programs;
         entry.calls.push(CallsToCome { pool, calls, at_least, spend: None });
     }
 }

@@ -194,6 +194,13 @@ def evaluate(case, response):
     space.run("evaluation.yaml twin.yaml").expect(0);
     assert_eq!(space.read("asked.log").lines().count(), CASE_COUNT);
 
+    // A plan knows that, too.
+    space.edit("eval/mine.py", "words < 9}", "words < 8}");
+    let plan = space.ragstage("plan").expect(0);
+    let calls = format!("Calls to come: at most {CASE_COUNT} of evaluators of your own;");
+    assert!(plan.stdout.contains(&calls), "{}", plan.stdout);
+    space.edit("eval/mine.py", "words < 8}", "words < 9}");
+
     // A score that is missing is the fault of the reply.
     space.edit("eval/mine.py", "\"short\": words < 9", "\"shirt\": words < 9");
     let failures = failures(&space.score("evaluation.yaml").expect(11));
@@ -369,6 +376,8 @@ fn a_secret_of_the_environment_reaches_the_program_and_no_report() {
     assert!(!(ran.stdout + &ran.stderr).contains("sesame"));
     let ran = space.ragstage("run").expect(3);
     assert!(ran.stderr.contains("the environment variable `HOUSE_KEY` is not set"), "{}", ran.stderr);
+    let ran = space.ragstage("score").expect(3);
+    assert!(ran.stderr.contains("`HOUSE_KEY`, which evaluator `house` is given, is not set"), "{}", ran.stderr);
 }
 
 #[test]
@@ -419,4 +428,33 @@ fn the_example_scores_as_its_readme_says() {
         }
     }
     space.run("own-evaluator/evaluation.yaml").expect(0).expect_nothing();
+}
+
+#[test]
+fn a_file_that_changes_while_it_scores_ends_the_run() {
+    if !python() {
+        return;
+    }
+    let space =
+        with_file("def evaluate(case, response):\n    open(__file__, \"a\").write(\"# more\\n\")\n    return 1\n");
+    let ran = space.run("").expect(3);
+    assert!(ran.stderr.contains("eval/mine.py: was written to while"), "{}", ran.stderr);
+    assert!(!space.path(REPORT).exists());
+}
+
+#[test]
+fn a_system_is_scored_without_answers_or_questions() {
+    if !python() {
+        return;
+    }
+    let space = with_file(
+        "READS = [\"results\"]\n\ndef evaluate(case, response):\n    assert set(response) == {\"results\"}, response\n    \
+         assert \"question\" not in case\n    return len(response[\"results\"])\n",
+    );
+    space.edit("evaluation.yaml", "{provider: extractive, sentences: 1, results: 2}", "none");
+    space.run("").expect(0);
+    assert_eq!(column(&space, "mine")["built"], 3.0);
+    // What it does not read changes nothing for it: neither the question's words nor the answer.
+    space.edit("evaluation.yaml", "answer: none", "answer: {provider: extractive, sentences: 2, results: 2}");
+    assert_eq!(space.run("").expect(0).items("score"), Vec::<String>::new());
 }

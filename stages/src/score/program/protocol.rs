@@ -292,9 +292,12 @@ fn wrong(place: &str, expected: &str, found: &str) -> RowError {
 
 #[cfg(test)]
 mod tests {
+    use ragstage_cache::Digest;
     use serde_json::json;
 
     use super::*;
+    use crate::artifact::Gold;
+    use crate::score::{CaseView, ResponseView};
 
     fn names(names: &[&str]) -> Vec<String> {
         names.iter().map(|name| name.to_string()).collect()
@@ -367,5 +370,48 @@ mod tests {
         assert_eq!(short.message, "items: expected 2 replies, found 0");
         // Of all of them: each is asked for alone.
         assert!(Said::of_batch(json!({"error": "no"}), 2, &[]).is_err_and(|error| error.kind.of_the_request()));
+    }
+
+    #[test]
+    fn requests_are_those_of_the_schema() {
+        let schema: Value =
+            serde_json::from_str(include_str!("../../../../docs/evaluator.schema.json")).expect("the schema is JSON");
+        let gold = Gold { answers: vec!["1871".to_string()], evidence: vec![Evidence::default()], ..Gold::default() };
+        let hit = json!({"id": "p", "text": "t"});
+        let results: Vec<Hit> = vec![serde_json::from_value(hit).expect("a hit")];
+        let citations = [Citation { id: "c".to_string(), ..Citation::default() }];
+        let scorable = Scorable {
+            case: CaseView { case_id: "a", query: "When?", gold: &gold },
+            response: ResponseView { results: &results, answer: None, citations: &citations },
+            key: Digest::of(b"a"),
+            salt: 0,
+        };
+        let all = Reads { answer: true, results: true, question: true };
+        let line = |bytes: Result<Vec<u8>, RowError>| -> Value {
+            serde_json::from_slice(&bytes.expect("a request")).expect("JSON")
+        };
+        let fields = |value: &Value| -> Vec<String> {
+            value.as_object().map(|fields| fields.keys().cloned().collect()).unwrap_or_default()
+        };
+        let whole = line(request(1, &scorable, all));
+        let batch = line(batch_request(2, &[scorable], all));
+        assert_eq!(batch["items"][0], json!({"case": whole["case"], "response": whole["response"]}));
+        for (name, part) in [
+            ("request", &whole),
+            ("batch_request", &batch),
+            ("case", &whole["case"]),
+            ("response", &whole["response"]),
+            ("evidence", &whole["case"]["evidence"][0]),
+            ("result", &whole["response"]["results"][0]),
+            ("citation", &whole["response"]["citations"][0]),
+        ] {
+            let known = fields(&schema["$defs"][name]["properties"]);
+            assert_eq!(fields(part), known, "{name}");
+        }
+        assert_eq!(whole["response"]["answer"], Value::Null);
+        // What is not read is not shown.
+        let nothing = line(request(1, &scorable, Reads::default()));
+        assert_eq!(fields(&nothing["case"]), ["answers", "evidence", "metadata", "value"]);
+        assert_eq!(nothing["response"], json!({}));
     }
 }
