@@ -16,6 +16,7 @@ mod made_up;
 #[path = "../../stages/tests/memory/mod.rs"]
 mod memory;
 mod mended;
+mod openviking_recall;
 mod prepared;
 mod record_rules;
 mod scifact;

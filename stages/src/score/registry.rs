@@ -4,7 +4,7 @@ use super::answer_contains::ANSWER_CONTAINS;
 use super::answer_exact_match::ANSWER_EXACT_MATCH;
 use super::definition::Definition;
 use super::evaluator::Evaluator;
-use super::evidence::EVIDENCE_RECALL;
+use super::evidence::{EVIDENCE_NDCG, EVIDENCE_PRECISION, EVIDENCE_RECALL, OPENVIKING_RECALL};
 use super::identity::Identity;
 use super::measures::{
     AP, BPREF, ERR, INFAP, JUDGED, NDCG, NUM_REL, NUM_REL_RET, NUM_RET, PRECISION, RBP, RECALL, RPREC, RR, SET_F1,
@@ -14,7 +14,7 @@ use super::spec::EvaluatorSpec;
 use super::token_f1::TOKEN_F1;
 use crate::nearest::nearest;
 
-static DEFINITIONS: [&Definition; 22] = [
+static DEFINITIONS: [&Definition; 25] = [
     &NDCG,
     &AP,
     &RR,
@@ -34,6 +34,9 @@ static DEFINITIONS: [&Definition; 22] = [
     &NUM_REL,
     &NUM_REL_RET,
     &EVIDENCE_RECALL,
+    &EVIDENCE_PRECISION,
+    &EVIDENCE_NDCG,
+    &OPENVIKING_RECALL,
     &ANSWER_CONTAINS,
     &ANSWER_EXACT_MATCH,
     &TOKEN_F1,
@@ -166,6 +169,8 @@ mod tests {
             ("nDCG(gain=linear)@10", "nDCG@10"),
             ("P(rel=1)@5", "P@5"),
             ("evidence_recall", "evidence_recall@5"),
+            ("evidence_ndcg(match=all)", "evidence_ndcg@5"),
+            ("openviking_recall(minimum=4,threshold=0.8)", "openviking_recall"),
             ("beir_ndcg@3", "nDCG(variant=heta)@3"),
             ("beir_map", "AP(variant=heta)@10"),
             ("AP(variant=heta)", "AP(variant=heta)@10"),
@@ -193,6 +198,13 @@ mod tests {
             "Success@10",
             "evidence_recall@5",
             "evidence_recall(variant=heta)@5",
+            "evidence_recall(match=first)@5",
+            "evidence_recall(text=cover)@5",
+            "evidence_recall(text=cover,threshold=0.5)@5",
+            "evidence_precision@5",
+            "evidence_ndcg@5",
+            "openviking_recall",
+            "openviking_recall(minimum=2)@3",
             "answer_contains",
             "answer_exact_match",
             "token_f1",
