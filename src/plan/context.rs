@@ -241,7 +241,7 @@ mod tests {
         assert_eq!(rows, Some(RowsToCome { total: 6, missing: 4, calls: true }));
 
         // The same rows are not called for twice.
-        let context = PlanContext::new(&planner, Step::Embed, &pools, None);
+        let context = PlanContext::new(&planner, Step::Embed, &pools, None, None);
         assert!(context.rows_in_groups(texts(), 3, &|_, _| unreachable!("nothing is computed")).is_err());
         assert_eq!(context.calls.into_inner().unwrap()[0].calls, 0);
         let planner = batch.planner();

@@ -304,15 +304,15 @@ fn complete_calls(graph: &Graph, node: &Node, entry: &mut Entry) {
             continue;
         }
         let calls = match (&node.spec, pool) {
+            (Spec::Score { evaluator, .. }, Pool::Programs) => {
+                let batch = evaluator.program().and_then(|program| program.batch).unwrap_or(1);
+                missing.unwrap_or(0).div_ceil(u64::from(batch.max(1)))
+            }
             (Spec::System { .. } | Spec::Answer { .. } | Spec::Score { .. }, _) => missing.unwrap_or(0),
             // One request may embed all queries.
             (Spec::Search { .. }, Pool::Embeddings) => missing.unwrap_or(0).min(1),
             (Spec::Search { .. }, _) => missing.unwrap_or(0),
             (Spec::Embed { .. }, _) => documents(graph, node).min(1),
-            (Spec::Score { evaluator, .. }, Pool::Programs) => {
-                let batch = evaluator.program().and_then(|program| program.batch).unwrap_or(1);
-                missing.unwrap_or(0).div_ceil(u64::from(batch.max(1)))
-            }
             _ => documents(graph, node),
         };
         let at_least = !matches!(node.spec, Spec::System { .. }) && pool != Pool::Programs;

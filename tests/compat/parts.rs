@@ -262,6 +262,11 @@ fn variants(definition: &Definition) -> Vec<String> {
             ParameterKind::Texts(_) => options.push(format!("({}=[\"no\",\"yes\"])", parameter.name)),
         }
     }
+    // How many words are enough is only asked where texts are compared by words.
+    if definition.parameters.iter().any(|parameter| parameter.name == "text") {
+        let of_words = |option: &&mut String| option.starts_with("(minimum=") || option.starts_with("(threshold=");
+        options.iter_mut().filter(of_words).for_each(|option| option.insert_str(1, "text=cover,"));
+    }
     let with = |option: &String| -> Vec<String> {
         cutoffs.iter().map(|cutoff| format!("{}{option}{cutoff}", definition.name)).collect()
     };

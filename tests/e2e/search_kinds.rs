@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::space::Space;
 
-/// Every mode with no model behind it, by the name of its query; and the least share of the evidence that its first five results
-/// hold, somewhat below what was measured.
+/// Every mode with no model behind it, by the name of its query; and the least share of the evidence whose document its first five
+/// results hold, somewhat below what was measured.
 const FLOORS: [(&str, f64); 14] = [
     ("full_text_search", 0.65),
     ("vector_search", 0.45),
@@ -23,7 +23,7 @@ const FLOORS: [(&str, f64); 14] = [
     ("heta_rewrite_search", 0.65),
     ("multihop_search", 0.5),
     ("heta_multihop_search", 0.6),
-    ("everything", 0.6),
+    ("everything", 0.55),
 ];
 
 /// The benchmark's own names, as its results have them.
@@ -67,7 +67,7 @@ queries:
         - {{mode: rewrite_search, options: {{rewriter: lexical, base_mode: full_text_search}}}}
         - vector_search
 answer: none
-evaluators: [evidence_recall@5]
+evaluators: [evidence_recall(match=reference)@5]
 statistics: {{resamples: 10}}
 "#,
         Path::new(env!("CARGO_MANIFEST_DIR")).display()

@@ -28,7 +28,7 @@ queries:
     trace: true
     options: {{planner: lexical, rounds: 2, base_mode: {{mode: rerank_search, options: {{base_mode: full_text_search}}}}}}
 answer: none
-evaluators: [evidence_recall@5]
+evaluators: [evidence_recall(match=reference)@5]
 statistics: {{resamples: 100}}
 "#,
         project.display()

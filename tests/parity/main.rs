@@ -18,6 +18,7 @@ mod memory;
 mod mended;
 mod openviking_judge;
 mod openviking_metrics;
+mod openviking_recall;
 mod prepared;
 mod record_rules;
 mod scifact;

@@ -33,6 +33,7 @@ mod squad_text;
 #[cfg(test)]
 mod test_case;
 mod text_match;
+mod tie;
 mod together;
 mod unit_tables;
 
@@ -51,3 +52,4 @@ pub use registry::{Alias, UnknownEvaluator, aliases, definitions, evaluator, nam
 pub use sample_scores::mean_score;
 pub(crate) use source::{raw_key_document, text_of as id_text};
 pub use spec::EvaluatorSpec;
+pub use tie::ties_at;

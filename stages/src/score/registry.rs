@@ -6,7 +6,7 @@ use super::answers::{
 };
 use super::definition::Definition;
 use super::evaluator::Evaluator;
-use super::evidence::EVIDENCE_RECALL;
+use super::evidence::{EVIDENCE_NDCG, EVIDENCE_PRECISION, EVIDENCE_RECALL, OPENVIKING_RECALL};
 use super::identity::Identity;
 use super::measures::{
     AP, BPREF, ERR, INFAP, JUDGED, NDCG, NUM_REL, NUM_REL_RET, NUM_RET, PRECISION, RBP, RECALL, RPREC, RR, SET_F1,
@@ -15,7 +15,7 @@ use super::measures::{
 use super::spec::EvaluatorSpec;
 use crate::nearest::nearest;
 
-static DEFINITIONS: [&Definition; 34] = [
+static DEFINITIONS: [&Definition; 37] = [
     &NDCG,
     &AP,
     &RR,
@@ -35,6 +35,9 @@ static DEFINITIONS: [&Definition; 34] = [
     &NUM_REL,
     &NUM_REL_RET,
     &EVIDENCE_RECALL,
+    &EVIDENCE_PRECISION,
+    &EVIDENCE_NDCG,
+    &OPENVIKING_RECALL,
     &ANSWER_CONTAINS,
     &ANSWER_EXACT_MATCH,
     &SQUAD_EM,
@@ -191,6 +194,8 @@ mod tests {
             ("nDCG(gain=linear)@10", "nDCG@10"),
             ("P(rel=1)@5", "P@5"),
             ("evidence_recall", "evidence_recall@5"),
+            ("evidence_ndcg(match=all)", "evidence_ndcg@5"),
+            ("openviking_recall(minimum=4,threshold=0.8)", "openviking_recall"),
             ("beir_ndcg@3", "nDCG(variant=heta)@3"),
             ("beir_map", "AP(variant=heta)@10"),
             ("AP(variant=heta)", "AP(variant=heta)@10"),
@@ -221,6 +226,13 @@ mod tests {
             "Success@10",
             "evidence_recall@5",
             "evidence_recall(variant=heta)@5",
+            "evidence_recall(match=first)@5",
+            "evidence_recall(text=cover)@5",
+            "evidence_recall(text=cover,threshold=0.5)@5",
+            "evidence_precision@5",
+            "evidence_ndcg@5",
+            "openviking_recall",
+            "openviking_recall(minimum=2)@3",
             "answer_contains",
             "answer_exact_match",
             "answer_contains(words=whole)",

@@ -1,22 +1,29 @@
-//! Gold passages against the texts of hits.
+//! The texts of hits, in the forms in which gold texts are looked for in them.
 
 use std::sync::OnceLock;
 
+use super::evidence::TokenSet;
 use super::normal::normal_form;
 use crate::artifact::Hit;
 
-/// The texts of some hits in normal form, each made when it is first asked for.
+/// The texts of some hits, each form of them made when it is first asked for.
 pub(crate) struct Passages<'a> {
-    texts: Vec<(&'a Hit, OnceLock<String>)>,
+    texts: Vec<(&'a Hit, Forms)>,
+}
+
+#[derive(Default)]
+struct Forms {
+    normal: OnceLock<String>,
+    words: OnceLock<TokenSet>,
 }
 
 impl<'a> Passages<'a> {
     pub(crate) fn new(hits: &'a [Hit]) -> Self {
-        Passages { texts: hits.iter().map(|hit| (hit, OnceLock::new())).collect() }
+        Passages { texts: hits.iter().map(|hit| (hit, Forms::default())).collect() }
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = Passage<'_>> {
-        self.texts.iter().map(|(hit, normal)| Passage { hit, normal })
+        self.texts.iter().map(|(hit, forms)| Passage { hit, forms })
     }
 }
 
@@ -24,13 +31,18 @@ impl<'a> Passages<'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct Passage<'a> {
     pub(crate) hit: &'a Hit,
-    normal: &'a OnceLock<String>,
+    forms: &'a Forms,
 }
 
 impl Passage<'_> {
     /// The text in normal form.
     pub(crate) fn normal(&self) -> &str {
-        self.normal.get_or_init(|| normal_form(&self.hit.text))
+        self.forms.normal.get_or_init(|| normal_form(&self.hit.text))
+    }
+
+    /// The words of the text.
+    pub(crate) fn words(&self) -> &TokenSet {
+        self.forms.words.get_or_init(|| TokenSet::of(&self.hit.text))
     }
 
     /// Whether the passage holds the gold text (in normal form). The other way round is no match: a passage of one letter

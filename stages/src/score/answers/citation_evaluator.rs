@@ -1,6 +1,6 @@
 //! Evaluators of what answers cite, against the gold evidence.
 //!
-//! Evidence matches a cited result as it matches a retrieved one (`evidence.rs`). This says whether the answer rests on the
+//! Evidence matches a cited result as it matches a retrieved one (`evidence/`). This says whether the answer rests on the
 //! right passages, not whether its sentences follow from them: that is for judges.
 
 use ragstage_cache::KeyVisitor;
@@ -9,9 +9,8 @@ use super::citations::cited;
 use crate::artifact::{Json, Score, ScoreValue};
 use crate::error::RowError;
 use crate::score::evaluator::{CaseView, Description, Evaluator, Reads, ResponseView};
-use crate::score::evidence::matches;
+use crate::score::evidence::{Matcher, Piece};
 use crate::score::identity::Identity;
-use crate::score::normal::normal_form;
 use crate::score::text_match::Passages;
 
 /// How citations and evidence agree.
@@ -64,12 +63,13 @@ impl Evaluator for CitationEvaluator {
         let cited = cited(response);
         let passages = Passages::new(&cited);
         let mut supported = vec![false; cited.len()];
+        let matcher = Matcher::default();
         let mut found = Vec::new();
         for (i, piece) in evidence.iter().enumerate() {
-            let text = piece.text.as_deref().map(normal_form).unwrap_or_default();
+            let piece = Piece::new(piece);
             let mut is_cited = false;
             for (passage, supported) in passages.iter().zip(&mut supported) {
-                if matches(piece, &text, passage) {
+                if matcher.matches(&piece, passage)? {
                     *supported = true;
                     is_cited = true;
                 }

@@ -3,7 +3,7 @@
 use super::lint::{Cases, Lint, counted};
 use crate::aggregate::PlannedQuery;
 use crate::artifact::Hit;
-use crate::score::EvaluatorSpec;
+use crate::score::{EvaluatorSpec, ties_at};
 
 /// The rankings of one query of one recipe.
 pub(super) struct Ties {
@@ -24,12 +24,7 @@ impl Ties {
 
     /// Looks at the results of a case.
     pub(super) fn see(&mut self, case_id: &str, hits: &[Hit]) {
-        let score = |position: usize| hits.get(position).and_then(|hit| hit.score);
-        let tied = |cutoff: &u32| {
-            let cutoff = *cutoff as usize;
-            cutoff > 0 && score(cutoff - 1).is_some_and(|last| score(cutoff) == Some(last))
-        };
-        if self.cutoffs.iter().any(tied) {
+        if self.cutoffs.iter().any(|cutoff| ties_at(hits, *cutoff)) {
             self.cases.add(case_id);
         }
     }

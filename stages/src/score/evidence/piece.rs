@@ -1,0 +1,35 @@
+//! One piece of gold evidence.
+
+use std::sync::OnceLock;
+
+use super::token_cover::TokenSet;
+use crate::artifact::Evidence;
+use crate::score::normal::normal_form;
+
+/// A piece of gold evidence with what its text is compared by, each made when it is first asked for.
+pub(crate) struct Piece<'a> {
+    pub(super) evidence: &'a Evidence,
+    normal: OnceLock<String>,
+    words: OnceLock<TokenSet>,
+}
+
+impl<'a> Piece<'a> {
+    pub(crate) fn new(evidence: &'a Evidence) -> Self {
+        Piece { evidence, normal: OnceLock::new(), words: OnceLock::new() }
+    }
+
+    /// The text as it stands, unless it is blank.
+    pub(super) fn text(&self) -> Option<&'a str> {
+        self.evidence.text.as_deref().filter(|text| !text.trim().is_empty())
+    }
+
+    /// The text in normal form; empty where there is none.
+    pub(super) fn normal(&self) -> &str {
+        self.normal.get_or_init(|| self.evidence.text.as_deref().map(normal_form).unwrap_or_default())
+    }
+
+    /// The words of the text.
+    pub(super) fn words(&self) -> &TokenSet {
+        self.words.get_or_init(|| TokenSet::of(self.evidence.text.as_deref().unwrap_or_default()))
+    }
+}
