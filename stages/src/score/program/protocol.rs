@@ -379,7 +379,7 @@ mod tests {
         let gold = Gold { answers: vec!["1871".to_string()], evidence: vec![Evidence::default()], ..Gold::default() };
         let hit = json!({"id": "p", "text": "t"});
         let results: Vec<Hit> = vec![serde_json::from_value(hit).expect("a hit")];
-        let citations = [Citation { id: "c".to_string(), ..Citation::default() }];
+        let citations = [Citation { id: "c".to_string(), result_id: None, source: Json::new(), text: None }];
         let scorable = Scorable {
             case: CaseView { case_id: "a", query: "When?", gold: &gold },
             response: ResponseView { results: &results, answer: None, citations: &citations },
