@@ -386,7 +386,7 @@ mod tests {
             key: Digest::of(b"a"),
             salt: 0,
         };
-        let all = Reads { answer: true, results: true, question: true };
+        let all = Reads { answer: true, results: true, question: true, ..Reads::default() };
         let line = |bytes: Result<Vec<u8>, RowError>| -> Value {
             serde_json::from_slice(&bytes.expect("a request")).expect("JSON")
         };
