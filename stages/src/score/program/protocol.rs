@@ -379,14 +379,14 @@ mod tests {
         let gold = Gold { answers: vec!["1871".to_string()], evidence: vec![Evidence::default()], ..Gold::default() };
         let hit = json!({"id": "p", "text": "t"});
         let results: Vec<Hit> = vec![serde_json::from_value(hit).expect("a hit")];
-        let citations = [Citation { id: "c".to_string(), ..Citation::default() }];
+        let citations = [Citation { id: "c".to_string(), result_id: None, source: Json::new(), text: None }];
         let scorable = Scorable {
             case: CaseView { case_id: "a", query: "When?", gold: &gold },
             response: ResponseView { results: &results, answer: None, citations: &citations },
             key: Digest::of(b"a"),
             salt: 0,
         };
-        let all = Reads { answer: true, results: true, question: true };
+        let all = Reads { answer: true, results: true, question: true, ..Reads::default() };
         let line = |bytes: Result<Vec<u8>, RowError>| -> Value {
             serde_json::from_slice(&bytes.expect("a request")).expect("JSON")
         };
