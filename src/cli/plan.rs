@@ -11,6 +11,7 @@ use super::failure::Failure;
 use super::flags::{Format, PlanFlags};
 use super::open::{extra_evaluators, look, tell_incidents};
 use super::out::{out, out_json};
+use super::run::tell_lints;
 use crate::batch::Settings;
 use crate::exec::Account;
 use crate::exit;
@@ -32,6 +33,7 @@ pub fn plan(flags: &PlanFlags, store: Option<&Path>) -> Result<u8, Failure> {
     let look = look(&flags.files, settings, store)?;
     let batch = &look.batch;
     let plan = batch.plan()?;
+    tell_lints(&batch.evaluations);
     let totals = plan.totals();
     match flags.format {
         Format::Text => out(&text(&plan, flags.all))?,

@@ -21,6 +21,7 @@ use crate::batch::{Batch, BatchOutcome, EvaluationOutcome, EventRecorder, Settin
 use crate::evaluation::Evaluation;
 use crate::exec::{Account, Event, EventSink, Fanout, Interrupt};
 use crate::exit;
+use crate::graph::known_lints;
 use crate::progress::{Bars, Lines};
 
 /// What the command line changes of what the files say.
@@ -39,6 +40,9 @@ pub fn run(flags: &RunFlags, store: Option<&Path>, only_score: bool, change: &Ch
     }
     if !only_score {
         tell_unpriced(&evaluations);
+    }
+    if !flags.quiet {
+        tell_lints(&evaluations);
     }
     if flags.output.is_some() && evaluations.len() > 1 {
         return Err(Failure::Usage("--output goes with one evaluation file".to_string()));
@@ -147,6 +151,13 @@ fn code(outcome: &BatchOutcome) -> u8 {
         exit::ITEMS_FAILED
     } else {
         exit::OK
+    }
+}
+
+/// Says what the files alone tell of how far the numbers may be trusted.
+pub fn tell_lints(evaluations: &[Evaluation]) {
+    for (name, message) in evaluations.iter().flat_map(known_lints) {
+        tell!("note: {name}: {message}");
     }
 }
 

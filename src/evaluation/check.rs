@@ -20,7 +20,7 @@ pub(super) fn check(node: &mut Node, shape: &Shape, path: &str, faults: &mut Fau
         }
         _ if reports_placeholder(node, path, faults) => false,
         Shape::Either(shapes) => {
-            return match shapes.iter().find(|shape| shape.takes(node)) {
+            return match Shape::meant(shapes, node) {
                 Some(Shape::Choice(choices)) => {
                     let expected = shape.expected();
                     fault_if(node, check_choice(&node.value, choices, &expected), path, faults);

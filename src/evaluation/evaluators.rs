@@ -5,6 +5,7 @@ use std::fmt;
 use ragstage_stages::score::EvaluatorSpec;
 
 use super::diagnostic::Faults;
+use super::judge::{self, JUDGE, JudgeConfig};
 use super::shape::{Field, Need, Record, Refusal, Shape, TextRule};
 use super::view::View;
 
@@ -16,6 +17,8 @@ pub type CheckEvaluator<'a> = dyn Fn(&EvaluatorSpec) -> Result<(), (String, Opti
 pub enum EvaluatorConfig {
     /// One of ours that asks nobody.
     Spec(EvaluatorSpec),
+    /// One that asks a chat model.
+    Judge(Box<JudgeConfig>),
 }
 
 /// The name that gates, reports and the command line know it by.
@@ -23,6 +26,7 @@ impl fmt::Display for EvaluatorConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             EvaluatorConfig::Spec(spec) => spec.fmt(f),
+            EvaluatorConfig::Judge(config) => f.write_str(&config.judge.name),
         }
     }
 }
@@ -75,38 +79,49 @@ static MAPPING: Record = Record {
 };
 
 /// What an entry of `evaluators` accepts.
-pub(super) static EVALUATOR: Shape = Shape::Either(&[EVALUATOR_TEXT, Shape::Record(&MAPPING)]);
+pub(super) static EVALUATOR: Shape = Shape::Either(&[EVALUATOR_TEXT, Shape::Tagged(&JUDGE), Shape::Record(&MAPPING)]);
 
 /// The evaluators that a checked list stands for; `None` when it is absent.
 pub(super) fn convert(
     view: &View<'_>,
     check: &CheckEvaluator<'_>,
+    known: &judge::Known<'_>,
     faults: &mut Faults,
 ) -> Option<Vec<EvaluatorConfig>> {
     let mut configs: Vec<EvaluatorConfig> = Vec::new();
     for item in view.items()? {
-        let spec = if item.is_map() {
-            let cutoff = item.get("cutoff");
-            item.get("name").text().filter(|_| !item.is_faulty("cutoff")).map(|name| EvaluatorSpec {
-                name: name.to_string(),
-                cutoff: cutoff.int(),
-                options: item.get("options").json().unwrap_or_default(),
-            })
-        } else {
-            item.text().and_then(|text| EvaluatorSpec::parse(text).ok())
-        };
-        let Some(spec) = spec else { continue };
-        let config = EvaluatorConfig::Spec(spec);
+        let Some(config) = entry(&item, known, faults) else { continue };
         let name = config.to_string();
         if configs.iter().any(|known| known.to_string() == name) {
-            faults.add(item.start(), &item.path, format!("`{name}` is listed twice"));
+            let hint =
+                matches!(config, EvaluatorConfig::Judge(_)).then(|| "give one of them another `name`".to_string());
+            faults.add_hint(item.start(), &item.path, format!("`{name}` is listed twice"), hint);
             continue;
         }
-        let EvaluatorConfig::Spec(spec) = &config;
-        check_spec(spec, &item, check, faults);
+        if let EvaluatorConfig::Spec(spec) = &config {
+            check_spec(spec, &item, check, faults);
+        }
         configs.push(config);
     }
     Some(configs)
+}
+
+/// What an entry stands for; `None` where a fault hides it.
+fn entry(item: &View<'_>, known: &judge::Known<'_>, faults: &mut Faults) -> Option<EvaluatorConfig> {
+    if item.get("judge").is_given() {
+        return judge::convert(item, known, faults).map(|config| EvaluatorConfig::Judge(Box::new(config)));
+    }
+    if !item.is_map() {
+        return Some(EvaluatorConfig::Spec(EvaluatorSpec::parse(item.text()?).ok()?));
+    }
+    if item.is_faulty("cutoff") {
+        return None;
+    }
+    Some(EvaluatorConfig::Spec(EvaluatorSpec {
+        name: item.get("name").text()?.to_string(),
+        cutoff: item.get("cutoff").int(),
+        options: item.get("options").json().unwrap_or_default(),
+    }))
 }
 
 /// Reports what `check` has against `spec`, which stands at `view`.
@@ -117,7 +132,8 @@ pub(super) fn check_spec(spec: &EvaluatorSpec, view: &View<'_>, check: &CheckEva
     }
 }
 
-fn is_name(text: &str) -> bool {
+/// Whether `text` may name a column: what gates and the command line can write.
+pub(super) fn is_name(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphabetic())
         && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
 }
@@ -126,6 +142,8 @@ fn is_name(text: &str) -> bool {
 mod tests {
     use serde_json::{Value, json};
 
+    use super::super::models::Models;
+    use super::super::prompt::PromptFiles;
     use super::super::view::tests::checked;
     use super::*;
 
@@ -139,7 +157,10 @@ mod tests {
             "ndgc" => Err(("unknown evaluator `ndgc`".to_string(), Some("nDCG".to_string()))),
             _ => Ok(()),
         };
-        checked(text, &Shape::List { of: &EVALUATOR, least: 0 }, |view, faults| convert(view, &check, faults))
+        let models = Models { list: Vec::new(), incomplete: false };
+        let files = PromptFiles::new("".as_ref());
+        let known = judge::Known { models: &models, files: &files };
+        checked(text, &Shape::List { of: &EVALUATOR, least: 0 }, |view, faults| convert(view, &check, &known, faults))
     }
 
     #[test]
@@ -156,7 +177,7 @@ mod tests {
             [
                 "1:2 [0]: unknown evaluator `ndgc` [did you mean `nDCG`?]",
                 "1:16 [2]: `P@5` is listed twice",
-                "1:38 [3]: expected an evaluator such as `nDCG@10` or a mapping, found the number 7",
+                "1:38 [3]: expected an evaluator such as `nDCG@10` or a mapping with `judge` or a mapping, found the number 7",
                 "1:41 [4]: expected an evaluator such as `nDCG@10` or `P(rel=2)@5`: expected a cut-off (a whole \
                  number from 1), found 'x' at its column 3",
                 "1:53 [5].name: expected the name of an evaluator: letters, digits, `_` and `-` [the cut-off \

@@ -4,18 +4,20 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use ragstage_stages::aggregate::{CaseResults, StatisticsOptions};
+use ragstage_stages::aggregate::{CaseResults, LINTS, StatisticsOptions};
 use ragstage_stages::error::Place;
+use ragstage_stages::nearest::nearest;
 use ragstage_stages::prepare::BenchmarkSpec;
 use ragstage_stages::query::AnswerOptions;
 
 use super::answer::{self, ANSWER};
 use super::benchmark::{self, BENCHMARK};
-use super::check::check;
+use super::check::{check, did_you_mean};
 use super::diagnostic::{Diagnostic, EvaluationErrors, Faults};
 use super::embed::EmbedConfig;
 use super::evaluators::{self, CheckEvaluator, EVALUATOR, EvaluatorConfig};
 use super::gates::{self, GATE, GateSpec};
+use super::judge;
 use super::limits::{self, LIMITS, Limits};
 use super::mode::Modes;
 use super::models::{self, MODEL, Models, ServedModel};
@@ -27,13 +29,28 @@ use super::recipe::{self, BuiltRecipe, NAMED_RECIPE, RECIPE, Recipe, RecipeKind}
 use super::report::{self, REPORT};
 use super::rerankers::{self, RERANKER, Rerankers};
 use super::responses::{IMPORTED, ResponsesConfig};
-use super::shape::{Field, Need, Record, Shape, TEXT, Together};
+use super::shape::{Field, Need, Record, Refusal, Shape, TEXT, TextRule, Together};
 use super::statistics::{self, STATISTICS};
 use super::tree::read_tree;
 use super::view::View;
 
 /// No evaluation file is larger; what is, is data given by mistake.
 const MAX_BYTES: u64 = 1 << 20;
+
+/// The name of a lint.
+const LINT: Shape = Shape::Text(&TextRule {
+    expected: "the name of a lint",
+    pattern: None,
+    refuse: |text| {
+        (!LINTS.contains(&text)).then(|| Refusal {
+            message: format!("no lint is called `{text}`"),
+            hint: Some(match nearest(text, LINTS) {
+                Some(near) => did_you_mean(near),
+                None => format!("the lints are {}", LINTS.join(", ")),
+            }),
+        })
+    },
+});
 
 /// What the file accepts.
 pub(super) static EVALUATION: Record = Record {
@@ -109,6 +126,12 @@ pub(super) static EVALUATION: Record = Record {
             need: Need::Optional,
         },
         Field {
+            name: "silence",
+            doc: "Names of lints that are not told.",
+            shape: Shape::List { of: &LINT, least: 0 },
+            need: Need::Default("[]"),
+        },
+        Field {
             name: "baseline",
             doc: "A `report.json`, or the folder with one and its `scores.parquet`, that gates compare with.",
             shape: TEXT,
@@ -155,6 +178,8 @@ pub struct Evaluation {
     pub gates: Vec<GateSpec>,
     /// Which case results reports list.
     pub case_results: CaseResults,
+    /// Names of lints that are not told.
+    pub silence: Vec<String>,
     /// The report that gates compare with.
     pub baseline: Option<PathBuf>,
     /// How much runs at once.
@@ -318,7 +343,8 @@ fn convert(
     }
 
     let evaluators_view = view.get("evaluators");
-    let evaluators = evaluators::convert(&evaluators_view, check_evaluator, faults);
+    let judged = judge::Known { models: &models, files: &prompts };
+    let evaluators = evaluators::convert(&evaluators_view, check_evaluator, &judged, faults);
     let listed = evaluators.as_ref().map_or(0, Vec::len);
     let known = gates::Known {
         recipes: &names,
@@ -344,6 +370,7 @@ fn convert(
         statistics: statistics::convert(&view.get("statistics")),
         gates,
         case_results: report::convert(&view.get("report")),
+        silence: view.get("silence").texts().unwrap_or_default(),
         baseline: view.get("baseline").text().map(|path| base.join(path)),
         limits: limits::convert(&view.get("limits")),
         served: served(&models, &rerankers, &recipes),

@@ -38,6 +38,12 @@ impl<'a> PromptFiles<'a> {
         self.read.into_inner()
     }
 
+    /// The path and the text of the file that the text at `view` names; `None` where it names none or it cannot be read, which
+    /// is reported.
+    pub(super) fn text(&self, view: &View<'_>, faults: &mut Faults) -> Option<(PathBuf, String)> {
+        text_file::read(view, self.base, &mut self.read.borrow_mut(), faults)
+    }
+
     /// The prompt in the file that the text at `view` names, or `ours` where it names none. It must take `example`, what
     /// such a prompt is filled with.
     pub(super) fn prompt(&self, view: &View<'_>, ours: Prompt, example: &Value, faults: &mut Faults) -> Option<Prompt> {

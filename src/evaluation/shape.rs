@@ -200,6 +200,17 @@ impl Shape {
         }
     }
 
+    /// Which of several shapes is meant by `node`: the first that takes it. One whose mappings are told by a key is meant only
+    /// where that key is there, unless no other takes mappings.
+    pub(super) fn meant<'a>(shapes: &'a [Shape], node: &Node) -> Option<&'a Shape> {
+        let taking = || shapes.iter().filter(|shape| shape.takes(node));
+        let told = |shape: &&Shape| match (shape, &node.value) {
+            (Shape::Tagged(tagged), Value::Map(entries)) => entries.iter().any(|entry| entry.key == tagged.key),
+            _ => true,
+        };
+        taking().find(told).or_else(|| taking().next())
+    }
+
     /// What is expected, for a message.
     pub(super) fn expected(&self) -> String {
         match self {

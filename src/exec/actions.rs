@@ -187,6 +187,7 @@ impl ActionSource {
                 evaluators,
                 gates,
                 baseline,
+                lints,
                 case_results,
             } => {
                 let prepare = input(0);
@@ -209,6 +210,8 @@ impl ActionSource {
                     evaluators: (**evaluators).clone(),
                     gates: (**gates).clone(),
                     baseline: baseline.as_deref().cloned(),
+                    known_lints: lints.0.clone(),
+                    silenced: lints.1.clone(),
                     case_results: *case_results,
                     started_at: self.started_at.clone(),
                     finished_at: crate::clock::now(),

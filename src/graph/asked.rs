@@ -44,8 +44,13 @@ pub(super) fn query_info(query: &QuerySpec) -> QueryInfo {
     }
 }
 
-pub(super) fn evaluator_info(evaluator: &dyn Evaluator) -> EvaluatorInfo {
-    EvaluatorInfo { name: evaluator.name(), description: evaluator.describe().description.to_string() }
+pub(super) fn evaluator_info(evaluation: &Evaluation, evaluator: &dyn Evaluator) -> EvaluatorInfo {
+    let name = evaluator.name();
+    let labels = evaluation.evaluators.iter().flatten().find_map(|config| match config {
+        EvaluatorConfig::Judge(config) if config.judge.name == name => config.labels.clone(),
+        _ => None,
+    });
+    EvaluatorInfo { name, description: evaluator.describe().description.to_string(), labels }
 }
 
 /// How a recipe's answers are made: a system under test answers for itself unless the evaluation says otherwise.
@@ -80,6 +85,7 @@ pub(super) fn evaluators(
     for config in &configs {
         let made = match config {
             EvaluatorConfig::Spec(spec) => evaluator(spec),
+            EvaluatorConfig::Judge(config) => Ok(Box::new(config.judge.clone()) as Box<dyn Evaluator>),
         };
         match made {
             Ok(made) => {

@@ -17,6 +17,7 @@ use super::embedder;
 use super::error::GraphError;
 use super::evaluation_nodes::EvaluationNodes;
 use super::import;
+use super::lints::known_lints;
 use super::node::{Graph, Node, NodeId, ResponseNodes, Scope, Spec};
 use super::unit_place::UnitPlace;
 use crate::evaluation::{
@@ -180,9 +181,12 @@ impl GraphBuilder<'_> {
                 responses,
                 recipes: Arc::new(recipes),
                 queries: Arc::new(evaluation.queries.iter().map(query_info).collect()),
-                evaluators: Arc::new(evaluators.iter().map(|evaluator| evaluator_info(&**evaluator)).collect()),
+                evaluators: Arc::new(
+                    evaluators.iter().map(|evaluator| evaluator_info(evaluation, &**evaluator)).collect(),
+                ),
                 gates: Arc::new(evaluation.gates.iter().map(GateSpec::from).collect()),
                 baseline,
+                lints: Arc::new((known_lints(evaluation), evaluation.silence.clone())),
                 case_results: evaluation.case_results,
             },
             salt: salt(Step::Report),

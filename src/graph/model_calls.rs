@@ -34,6 +34,7 @@ impl Spec {
             {
                 pools.insert(Pool::Llm);
             }
+            Spec::Score { evaluator, .. } if evaluator.describe().model.is_some() => drop(pools.insert(Pool::Judge)),
             _ => {}
         }
         pools

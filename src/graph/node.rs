@@ -222,6 +222,8 @@ pub enum Spec {
         gates: Arc<Vec<GateSpec>>,
         /// What gates compare with.
         baseline: Option<Arc<Baseline>>,
+        /// Lints that the file tells, and names of those that are not told.
+        lints: Arc<(Vec<(String, String)>, Vec<String>)>,
         /// Which case results it lists.
         case_results: CaseResults,
     },

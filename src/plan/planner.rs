@@ -302,7 +302,7 @@ fn complete_calls(graph: &Graph, node: &Node, entry: &mut Entry) {
             continue;
         }
         let calls = match (&node.spec, pool) {
-            (Spec::System { .. } | Spec::Answer { .. }, _) => missing.unwrap_or(0),
+            (Spec::System { .. } | Spec::Answer { .. } | Spec::Score { .. }, _) => missing.unwrap_or(0),
             // One request may embed all queries.
             (Spec::Search { .. }, Pool::Embeddings) => missing.unwrap_or(0).min(1),
             (Spec::Search { .. }, _) => missing.unwrap_or(0),

@@ -93,7 +93,10 @@ fn a_slice_below_the_floor_shows_its_counts_and_no_mean() {
     evaluation.score("base", "text", "AP", 0, scores());
     let ran = evaluation.report();
     let markdown = text(&ran, "report.md");
-    assert!(markdown.contains("| a | – 1/1/0 |") && markdown.contains("| b | 0.7500 2/0/0 |"), "{markdown}");
+    assert!(
+        markdown.contains("| a | – 1/1/0 |") && markdown.contains("| b | 0.7500 [0.7500, 0.7500] 2/0/0 |"),
+        "{markdown}"
+    );
     let html = text(&ran, "report.html");
     assert!(html.contains("title=\"coverage 0.5000 is under 0.9500\">–<span class=\"counts\">1&#x2f;1"), "{html}");
     let report: Value = serde_json::from_slice(&ran.output("report.json").bytes).expect("json");

@@ -259,6 +259,7 @@ fn variants(definition: &Definition) -> Vec<String> {
             ParameterKind::Choice(words) => {
                 options.extend(words.iter().map(|word| format!("({}={word})", parameter.name)));
             }
+            ParameterKind::Texts(_) => options.push(format!("({}=[\"no\",\"yes\"])", parameter.name)),
         }
     }
     // How many words are enough is only asked where texts are compared by words.

@@ -276,6 +276,7 @@ fn report(memory: &MemoryContext, records: &mut Records, benchmark: &Prepared, t
     let evaluator_info = |name: &str| EvaluatorInfo {
         name: name.to_string(),
         description: evaluator_of(name).describe().description.to_string(),
+        labels: None,
     };
     let report = BuildReport {
         evaluation: "harbour".to_string(),
@@ -300,6 +301,8 @@ fn report(memory: &MemoryContext, records: &mut Records, benchmark: &Prepared, t
         evaluators: EVALUATORS.map(evaluator_info).to_vec(),
         gates: vec![GateSpec { measure: "nDCG@5".to_string(), at_least: Some(0.5), ..GateSpec::default() }],
         baseline: None,
+        known_lints: Vec::new(),
+        silenced: Vec::new(),
         case_results: CaseResults::default(),
         started_at: "2026-11-30T16:20:33Z".to_string(),
         finished_at: "2026-11-30T16:20:34Z".to_string(),

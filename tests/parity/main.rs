@@ -16,6 +16,8 @@ mod made_up;
 #[path = "../../stages/tests/memory/mod.rs"]
 mod memory;
 mod mended;
+mod openviking_judge;
+mod openviking_metrics;
 mod openviking_recall;
 mod prepared;
 mod record_rules;

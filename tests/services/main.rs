@@ -7,6 +7,7 @@
 #[path = "../e2e/counting_proxy.rs"]
 mod counting_proxy;
 mod embeddings;
+mod judges;
 mod llm;
 #[path = "../e2e/model_server.rs"]
 mod model_server;

@@ -21,8 +21,18 @@ pub(super) struct Bootstrap {
 impl Bootstrap {
     /// The bootstrap of the series called `name`: its recipe, query and evaluator.
     pub(super) fn new(options: &StatisticsOptions, name: [&str; 3]) -> Self {
+        Self::of_parts(options, &name)
+    }
+
+    /// The bootstrap of the slice called `slice`, of the kind `kind`, of a series.
+    pub(super) fn of_slice(options: &StatisticsOptions, name: [&str; 3], kind: &str, slice: &str) -> Self {
+        let [recipe, query, evaluator] = name;
+        Self::of_parts(options, &[recipe, query, evaluator, kind, slice])
+    }
+
+    fn of_parts(options: &StatisticsOptions, name: &[&str]) -> Self {
         let seed = options.seed.to_le_bytes();
-        let parts = std::iter::once(seed.as_slice()).chain(name.into_iter().map(str::as_bytes));
+        let parts = std::iter::once(seed.as_slice()).chain(name.iter().map(|part| part.as_bytes()));
         Bootstrap {
             seed: Digest::of_parts("ragstage.bootstrap", parts).0,
             confidence: options.confidence,

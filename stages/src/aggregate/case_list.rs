@@ -116,6 +116,11 @@ impl CaseList {
         entry - self.ranges[self.entries[entry].unit].start
     }
 
+    /// The unit of `entry`.
+    pub(super) fn unit(&self, entry: usize) -> usize {
+        self.entries[entry].unit
+    }
+
     /// What the case of `entry` is called.
     pub(super) fn query(&self, entry: usize) -> CaseName<'_> {
         self.name(self.entries[entry].row)

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::bootstrap::Bootstrap;
 use super::case_list::CaseList;
 use super::distribution::{Distribution, mean};
+use super::normal_interval::{MANY, normal_interval};
 use super::options::StatisticsOptions;
 use super::series::{Outcome, Series};
 use super::summary::{Counts, Interval, LabelCount, MeasureSummary, NoHeadline, Resampled, Slice};
@@ -24,11 +25,14 @@ impl MeasureSummary {
             if numeric { entries.iter().filter_map(|&entry| number(&outcomes[entry])).collect() } else { Vec::new() }
         };
         let counts = |entries: &[usize]| Counts::of(entries.iter().map(|&entry| outcomes[entry].state));
-        let slice = |name: Option<String>, entries: &[usize]| {
+        let names = [series.recipe.as_str(), series.query.as_str(), series.evaluator.as_str()];
+        let slice = |kind: &str, name: Option<String>, entries: &[usize]| {
             let counts = counts(entries);
             let no_headline = no_headline(&counts, numeric, options.coverage_floor);
-            let headline = if no_headline.is_none() { mean(&numbers(entries)) } else { None };
-            Slice { name, counts, headline, no_headline }
+            let numbers = if no_headline.is_none() { numbers(entries) } else { Vec::new() };
+            let bootstrap = Bootstrap::of_slice(options, names, kind, name.as_deref().unwrap_or_default());
+            let interval = interval(&bootstrap, &outcomes, cases, entries, &numbers, options);
+            Slice { name, counts, headline: mean(&numbers), no_headline, interval }
         };
         let all: Vec<usize> = (0..cases.len()).collect();
         let (counts, values) = (counts(&all), numbers(&all));
@@ -38,7 +42,11 @@ impl MeasureSummary {
             [] | [_] => Vec::new(),
             units => {
                 let entries = |unit| cases.range(unit).collect::<Vec<_>>();
-                units.iter().enumerate().map(|(i, unit)| slice(Some(unit.unit_id.clone()), &entries(i))).collect()
+                units
+                    .iter()
+                    .enumerate()
+                    .map(|(i, unit)| slice("unit", Some(unit.unit_id.clone()), &entries(i)))
+                    .collect()
             }
         };
         MeasureSummary {
@@ -49,11 +57,14 @@ impl MeasureSummary {
             mean,
             headline: if no_headline.is_none() { mean } else { None },
             no_headline,
-            interval: if numeric { interval(series, &outcomes, cases, &values, options) } else { None },
+            interval: interval(&Bootstrap::new(options, names), &outcomes, cases, &all, &values, options),
             distribution: Distribution::of(&values),
             passed: passed(&outcomes),
             labels,
-            categories: categories(cases).into_iter().map(|(name, entries)| slice(name, &entries)).collect(),
+            categories: categories(cases)
+                .into_iter()
+                .map(|(name, entries)| slice("category", name, &entries))
+                .collect(),
             units,
         }
     }
@@ -98,25 +109,33 @@ fn no_headline(counts: &Counts, numeric: bool, floor: f64) -> Option<NoHeadline>
     }
 }
 
+/// The interval of the mean of `numbers`, those of `entries`.
 fn interval(
-    series: &Series,
+    bootstrap: &Bootstrap,
     outcomes: &[Outcome<'_>],
     cases: &CaseList,
+    entries: &[usize],
     numbers: &[f64],
     options: &StatisticsOptions,
 ) -> Option<Interval> {
-    let bootstrap = Bootstrap::new(options, [&series.recipe, &series.query, &series.evaluator]);
-    let clusters: Vec<(f64, u64)> = (0..cases.units.units.len())
-        .map(|unit| {
-            let own = cases.range(unit).filter_map(|entry| number(&outcomes[entry]));
-            own.fold((0.0, 0), |(sum, count), value| (sum + value, count + 1))
-        })
-        .filter(|(_, count)| *count > 0)
-        .collect();
-    let (resampled, ends) = if clusters.len() >= CLUSTERS {
-        (Resampled::Units, bootstrap.of_clusters(&clusters))
-    } else {
-        (Resampled::Cases, bootstrap.of_values(numbers))
+    if numbers.len() < 2 || options.resamples == 0 {
+        return None;
+    }
+    let mut clusters: BTreeMap<usize, (f64, u64)> = BTreeMap::new();
+    if cases.units.units.len() >= CLUSTERS {
+        for &entry in entries {
+            if let Some(value) = number(&outcomes[entry]) {
+                let (sum, count) = clusters.entry(cases.unit(entry)).or_default();
+                *sum += value;
+                *count += 1;
+            }
+        }
+    }
+    let clusters: Vec<(f64, u64)> = clusters.into_values().collect();
+    let (resampled, ends) = match () {
+        () if clusters.len() >= CLUSTERS => (Resampled::Units, bootstrap.of_clusters(&clusters)),
+        () if numbers.len() >= MANY => (Resampled::Nothing, normal_interval(numbers, options.confidence)),
+        () => (Resampled::Cases, bootstrap.of_values(numbers)),
     };
     ends.map(|(low, high)| Interval { low, high, resampled })
 }

@@ -13,6 +13,7 @@ mod gate;
 mod headline;
 mod latency;
 mod measure;
+mod normal_interval;
 mod observed;
 mod options;
 mod paired;
@@ -37,7 +38,7 @@ pub use options::StatisticsOptions;
 pub use paired::{LEAST_CLUSTERS, Paired, holm};
 pub use paired_gate::Baseline;
 pub use planned_query::PlannedQuery;
-pub use report::{BuildReport, CaseResults, EvaluatorInfo, QueryInfo, RecipeInfo};
+pub use report::{BuildReport, CaseResults, EvaluatorInfo, LINTS, QueryInfo, RecipeInfo};
 pub use side::{Scored, Side, SideError, sides_of_report, sides_of_scores};
 pub use summary::{
     Counts, Interval, LabelCount, MeasureSummary, NoHeadline, Resampled, ResponseCounts, Slice, Summary,

@@ -150,6 +150,8 @@ pub enum Resampled {
     Cases,
     /// Whole units, because the cases of a unit share a knowledge base and go up and down together.
     Units,
+    /// Nothing: of so many cases the interval is that of the normal approximation, to which a bootstrap comes.
+    Nothing,
 }
 
 /// How often a label was given.
@@ -175,6 +177,9 @@ pub struct Slice {
     pub headline: Option<f64>,
     /// Why there is no headline.
     pub no_headline: Option<NoHeadline>,
+    /// Interval of the headline; drawn by the slice's own name, so that it does not depend on which other slices there are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval: Option<Interval>,
 }
 
 /// How many cases of one query mode of one recipe have a response.

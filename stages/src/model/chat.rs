@@ -18,8 +18,6 @@ use crate::step::Step;
 
 /// Version of what is sent for a request and of what is read from its reply, in the key of every reply.
 pub(crate) const CHAT_VERSION: u64 = 1;
-/// How many further times a reply that does not fit its schema is asked for.
-const FURTHER_TIMES: u32 = 2;
 
 /// A reply, and what was observed of it when it was made.
 #[derive(Debug, Clone, PartialEq)]
@@ -69,8 +67,7 @@ impl Cost for ChatCost<'_> {
             completion_tokens: u64::from(request.max_tokens),
             source: UsageSource::Counted,
         };
-        let times = if request.schema.is_some() { 1 + FURTHER_TIMES } else { 1 };
-        (0..times).fold(Spend::default(), |sum, _| sum.plus(self.model.price.spend(&usage)))
+        (0..request.times()).fold(Spend::default(), |sum, _| sum.plus(self.model.price.spend(&usage)))
     }
 
     fn of(&self, row: &Row) -> Spend {
@@ -86,7 +83,7 @@ fn observed(row: &Row) -> Option<Observed> {
 ///
 /// `accept` looks at a reply before it is kept: what it refuses is a `bad_reply` of that row, and is not kept. A reply with a
 /// [`ReplySchema`](super::ReplySchema) that is no JSON object is refused before. A reply that does not fit its schema, by
-/// either, is asked for up to two further times with another seed, unless it was cut off at `max_tokens`; all of them are
+/// either, is asked for again, up to [`ChatRequest::attempts`] times, each with another seed, unless it was cut off at `max_tokens`; all of them are
 /// paid for and metered. A model without structured output may put its JSON into a fence of Markdown, which is taken off.
 ///
 /// # Errors
@@ -155,8 +152,7 @@ impl Conversation<'_> {
         let start = Instant::now();
         let mut usage: Option<Usage> = None;
         let mut misfit: Option<String> = None;
-        let times = if self.request.schema.is_some() { 1 + FURTHER_TIMES } else { 1 };
-        for again in 0..times {
+        for again in 0..self.request.times() {
             let (reply, spent) = match self.request_once(again) {
                 Ok(answered) => answered,
                 // Whether a server can be reached is news; that it does not take a seed hides what was wrong before.
@@ -167,6 +163,7 @@ impl Conversation<'_> {
             let cut = reply.cut();
             match self.fitting(reply, accept) {
                 Ok(reply) => {
+                    let reply = ChatReply { asking: again, ..reply };
                     let observed = Observed {
                         usage,
                         latency_ms: start.elapsed().as_secs_f64() * 1e3,

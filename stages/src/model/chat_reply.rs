@@ -16,6 +16,14 @@ pub struct ChatReply {
     /// Why it ended: `stop`, `length`, ...
     #[serde(default)]
     pub finish_reason: Option<String>,
+    /// Which asking it is the reply to, from 0: more where earlier replies did not fit the schema. With the request it tells the
+    /// seed that was sent.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub asking: u32,
+}
+
+fn is_first(asking: &u32) -> bool {
+    *asking == 0
 }
 
 impl ChatReply {
@@ -46,7 +54,7 @@ impl ChatReply {
         }
         match choice.pointer("/message/content") {
             Some(Value::String(text)) if !text.is_empty() || reason != "length" => {
-                Ok(ChatReply { text: text.clone(), finish_reason })
+                Ok(ChatReply { text: text.clone(), finish_reason, asking: 0 })
             }
             _ if reason == "length" => Err(bad_reply(
                 "the model wrote nothing before `max_tokens` were used up: one that thinks first needs more"
@@ -155,7 +163,8 @@ mod tests {
 
     #[test]
     fn json_is_strict_and_a_fence_is_taken_off_where_it_may_be() {
-        let reply = |text: &str, reason: &str| ChatReply { text: text.into(), finish_reason: Some(reason.into()) };
+        let reply =
+            |text: &str, reason: &str| ChatReply { text: text.into(), finish_reason: Some(reason.into()), asking: 0 };
         let json = |text: &str, fenced| reply(text, "stop").into_json(fenced).map(|reply| reply.text);
         assert_eq!(json("{\"a\": 1}", false).as_deref(), Ok("{\"a\": 1}"));
         for text in ["```json\n{\"a\": 1}\n```", " ```\n{\"a\": 1}```\n", "{\"a\": 1}"] {

@@ -48,7 +48,7 @@ pub struct ReplySchema {
     pub schema: Value,
 }
 
-/// One request to a chat model; all of it is in the reply's key.
+/// One request to a chat model; all of it but `attempts` is in the reply's key.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChatRequest {
     /// The messages.
@@ -68,7 +68,13 @@ pub struct ChatRequest {
     pub sample: u32,
     /// 0, or what `--force` puts into the key, so that the request is sent again.
     pub salt: u64,
+    /// How often it is asked at most until a reply fits its schema; at least once. A reply that was kept fits, however often
+    /// it took.
+    pub attempts: u32,
 }
+
+/// How often a reply that does not fit its schema is asked for where nothing else is said.
+const ATTEMPTS: u32 = 3;
 
 impl ChatRequest {
     /// A request of one user message after an optional system message, at temperature 0.
@@ -85,7 +91,13 @@ impl ChatRequest {
             schema: None,
             sample: 0,
             salt: 0,
+            attempts: ATTEMPTS,
         }
+    }
+
+    /// How often it is asked at most: without a schema every reply fits.
+    pub(super) fn times(&self) -> u32 {
+        if self.schema.is_some() { self.attempts.max(1) } else { 1 }
     }
 
     /// The key of its reply, beside the model's identity.

@@ -1,5 +1,6 @@
 //! Prompts: templates that are filled with what a case is about.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use minijinja::syntax::SyntaxConfig;
@@ -45,6 +46,18 @@ impl Prompt {
     /// Digest of the template: what of a prompt is in keys.
     pub fn digest(&self) -> &Digest {
         &self.digest
+    }
+
+    /// The template.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The names that the template uses of what it is given; none where it is malformed.
+    pub fn names(&self) -> BTreeSet<String> {
+        let Ok(environment) = environment() else { return BTreeSet::new() };
+        let template = environment.template_from_str(&self.text);
+        template.map(|template| template.undeclared_variables(false).into_iter().collect()).unwrap_or_default()
     }
 
     /// The template filled with the names in `view`, a JSON object; blank lines at its ends are cut.

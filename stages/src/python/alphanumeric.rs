@@ -6,6 +6,9 @@ use unicode_normalization::char::is_combining_mark;
 /// property, which takes in combining vowel signs and circled letters too (spec/heta 11). Of what Unicode 14 assigns this is
 /// exactly what the reference system takes; newer letters are letters here. A word (`\w`) is of these and `_`.
 pub fn is_alphanumeric(c: char) -> bool {
+    if c.is_ascii() {
+        return c.is_ascii_alphanumeric();
+    }
     let circled = matches!(
         c,
         '\u{24b6}'..='\u{24e9}' | '\u{1f130}'..='\u{1f149}' | '\u{1f150}'..='\u{1f169}' | '\u{1f170}'..='\u{1f189}'

@@ -71,7 +71,7 @@ const ZEROS: [char; 66] = [
 ];
 
 /// The value of a decimal digit of any script.
-fn digit(c: char) -> Option<u32> {
+pub fn digit(c: char) -> Option<u32> {
     let at = ZEROS.partition_point(|&zero| zero <= c).checked_sub(1)?;
     let value = u32::from(c) - u32::from(*ZEROS.get(at)?);
     (value < 10).then_some(value)

@@ -5,5 +5,5 @@ mod int;
 mod whitespace;
 
 pub use alphanumeric::is_alphanumeric;
-pub use int::{decimal, int};
+pub use int::{decimal, digit, int};
 pub use whitespace::{is_whitespace, strip};

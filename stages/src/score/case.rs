@@ -33,12 +33,12 @@ impl Case<'_> {
     }
 
     /// The responses that an evaluator of all at once is given: one for each answer, where it reads them.
-    pub(crate) fn scorables(&self, reads: Reads) -> Vec<Scorable<'_>> {
+    pub(crate) fn scorables(&self, reads: Reads, salt: u64) -> Vec<Scorable<'_>> {
         let case = CaseView { case_id: &self.gold.case_id, query: self.query, gold: self.gold };
         let key = self.key;
         let of = |answer, citations, key| {
             let response = ResponseView { results: self.hits, answer, citations };
-            Scorable { case, response, key }
+            Scorable { case, response, key, salt }
         };
         let samples = self.answer.map(|answer| answer.samples.as_slice()).unwrap_or_default();
         if samples.len() > 1 && reads.answer {

@@ -37,6 +37,8 @@ pub enum ParameterKind {
     },
     /// One of these words; the first where none is given.
     Choice(&'static [&'static str]),
+    /// A text or a list of texts, in no order; these where none is given.
+    Texts(&'static [&'static str]),
 }
 
 /// An option of an evaluator.

@@ -71,6 +71,8 @@ pub struct Scorable<'a> {
     pub response: ResponseView<'a>,
     /// Digest of what the evaluator reads of them.
     pub key: Digest,
+    /// 0, or what `--force` puts into the keys of what is asked on the way, so that it is asked again.
+    pub salt: u64,
 }
 
 /// Scores all responses of a unit at once: for evaluators that ask models or other programs on the way, each such call a

@@ -1,8 +1,10 @@
 //! What makes an evaluator this evaluator: its definition, its cut-off and all its options, the defaults too.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use ragstage_cache::KeyVisitor;
+use serde_json::Value;
 
 use super::definition::{CutoffRule, Definition, Parameter, ParameterKind};
 use super::evaluator::Description;
@@ -11,11 +13,13 @@ use super::spec::EvaluatorSpec;
 use crate::nearest::nearest;
 
 /// The checked value of an option.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Argument {
     Whole(i64),
     Real(f64),
     Choice(&'static str),
+    /// Sorted, each once.
+    Texts(Vec<String>),
 }
 
 /// A definition with its options filled in.
@@ -72,7 +76,7 @@ impl Identity {
     /// The whole number that `parameter` stands at.
     pub(crate) fn whole(&self, parameter: &str) -> i64 {
         match self.argument(parameter) {
-            Some(Argument::Whole(value)) => value,
+            Some(Argument::Whole(value)) => *value,
             _ => 0,
         }
     }
@@ -80,14 +84,22 @@ impl Identity {
     /// The number that `parameter` stands at.
     pub(crate) fn real(&self, parameter: &str) -> f64 {
         match self.argument(parameter) {
-            Some(Argument::Real(value)) => value,
+            Some(Argument::Real(value)) => *value,
             _ => 0.0,
+        }
+    }
+
+    /// The texts that `parameter` stands at.
+    pub(crate) fn texts(&self, parameter: &str) -> &[String] {
+        match self.argument(parameter) {
+            Some(Argument::Texts(texts)) => texts,
+            _ => &[],
         }
     }
 
     /// Whether `parameter` stands at `word`.
     pub(crate) fn is(&self, parameter: &str, word: &str) -> bool {
-        matches!(self.argument(parameter), Some(Argument::Choice(choice)) if choice == word)
+        matches!(self.argument(parameter), Some(Argument::Choice(choice)) if *choice == word)
     }
 
     /// The options, other than `except`, that do not stand at their defaults.
@@ -99,8 +111,8 @@ impl Identity {
             .collect()
     }
 
-    fn argument(&self, name: &str) -> Option<Argument> {
-        self.arguments.iter().find(|(parameter, _)| parameter.name == name).map(|(_, argument)| *argument)
+    fn argument(&self, name: &str) -> Option<&Argument> {
+        self.arguments.iter().find(|(parameter, _)| parameter.name == name).map(|(_, argument)| argument)
     }
 
     pub(crate) fn describe(&self) -> Description {
@@ -127,6 +139,11 @@ impl Identity {
                 Argument::Whole(value) => v.int(parameter.name, *value),
                 Argument::Real(value) => v.float(parameter.name, *value),
                 Argument::Choice(word) => v.text(parameter.name, word),
+                Argument::Texts(texts) => {
+                    v.begin_list(parameter.name, texts.len());
+                    texts.iter().for_each(|text| v.text("", text));
+                    v.end();
+                }
             }
         }
         v.end();
@@ -146,6 +163,7 @@ impl fmt::Display for Identity {
                     Argument::Whole(value) => (*value).into(),
                     Argument::Real(value) => (*value).into(),
                     Argument::Choice(word) => (*word).into(),
+                    Argument::Texts(texts) => texts.as_slice().into(),
                 };
                 (parameter.name.to_string(), value)
             })
@@ -159,10 +177,26 @@ fn default(parameter: &Parameter) -> Argument {
         ParameterKind::Whole { default, .. } => Argument::Whole(default),
         ParameterKind::Real { default, .. } => Argument::Real(default),
         ParameterKind::Choice(words) => Argument::Choice(words.first().copied().unwrap_or_default()),
+        ParameterKind::Texts(texts) => Argument::Texts(distinct(texts)),
     }
 }
 
-fn check(name: &str, parameter: &Parameter, value: &serde_json::Value) -> Result<Argument, UnknownEvaluator> {
+fn distinct(texts: &[&str]) -> Vec<String> {
+    let distinct: BTreeSet<&str> = texts.iter().copied().collect();
+    distinct.into_iter().map(str::to_string).collect()
+}
+
+/// The texts of a text or of a list of them, where none is blank and there is one.
+fn texts_of(value: &Value) -> Option<Vec<&str>> {
+    let items = match value {
+        Value::Array(items) => items.as_slice(),
+        one => std::slice::from_ref(one),
+    };
+    let texts: Vec<&str> = items.iter().map(Value::as_str).collect::<Option<_>>()?;
+    (!texts.is_empty() && texts.iter().all(|text| !text.trim().is_empty())).then_some(texts)
+}
+
+fn check(name: &str, parameter: &Parameter, value: &Value) -> Result<Argument, UnknownEvaluator> {
     let option = parameter.name;
     match parameter.kind {
         ParameterKind::Whole { min, .. } => match value.as_i64() {
@@ -187,5 +221,11 @@ fn check(name: &str, parameter: &Parameter, value: &serde_json::Value) -> Result
                 }),
             }
         }
+        ParameterKind::Texts(_) => match texts_of(value) {
+            Some(texts) => Ok(Argument::Texts(distinct(&texts))),
+            None => Err(UnknownEvaluator::new(format!(
+                "option {option} of {name} must be a text or a list of texts, none of them blank, found {value}"
+            ))),
+        },
     }
 }

@@ -1,10 +1,7 @@
 //! Score: evaluators over cached responses.
 
 mod action;
-mod answer_contains;
-mod answer_evaluator;
-mod answer_exact_match;
-mod answer_match;
+mod answers;
 mod by_group;
 mod case;
 mod definition;
@@ -14,6 +11,7 @@ mod grammar;
 mod heta;
 mod identity;
 mod json_equality;
+pub mod judge;
 mod locator;
 pub mod measures;
 mod normal;
@@ -30,22 +28,27 @@ mod row_digests;
 mod sample_scores;
 mod source;
 mod spec;
+mod squad_text;
+#[cfg(test)]
+mod test_case;
 mod text_match;
 mod tie;
 mod together;
-mod token_f1;
 mod unit_tables;
 
 pub use action::ScoreResponses;
+pub use answers::openviking_refuses;
 pub use definition::{CutoffRule, Definition, Parameter, ParameterKind};
 pub use evaluator::{CaseView, Description, Evaluator, Reads, ResponseView, Scorable, ScoreTogether};
 pub(crate) use evidence::ids as hit_ids;
 pub use grammar::GrammarError;
 pub use normal::normal_form;
+pub use openviking_text::normalize as openviking_text;
 pub use qrels::Qrels;
+pub(crate) use ranking::ranked_documents;
 pub use ranking::trec_order;
 pub use registry::{Alias, UnknownEvaluator, aliases, definitions, evaluator, names};
 pub use sample_scores::mean_score;
 pub(crate) use source::{raw_key_document, text_of as id_text};
 pub use spec::EvaluatorSpec;
-pub use tie::ties_at;
+pub(crate) use tie::ties_at;

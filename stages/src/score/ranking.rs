@@ -37,6 +37,11 @@ pub(crate) fn ranking(hits: &[Hit], unit: RankedUnit) -> Vec<Cow<'_, str>> {
     ranking
 }
 
+/// The documents of `hits`, as retrieval measures rank them.
+pub(crate) fn ranked_documents(hits: &[Hit]) -> Vec<Cow<'_, str>> {
+    ranking(hits, RankedUnit::Document)
+}
+
 /// The order in which trec_eval ranks what a run gives a score: higher scores first, equal scores by id, the greater bytes
 /// first. Scores are compared as 32-bit floats, as trec_eval 9 does, so that two which differ less are equal; 0 and -0 are
 /// equal. A score that is no number comes last.

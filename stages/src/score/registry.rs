@@ -1,7 +1,9 @@
 //! All evaluators that there are, by name.
 
-use super::answer_contains::ANSWER_CONTAINS;
-use super::answer_exact_match::ANSWER_EXACT_MATCH;
+use super::answers::{
+    ANSWER_CONTAINS, ANSWER_EXACT_MATCH, ANSWER_LENGTH, CITATION_PRECISION, CITATION_RECALL, LABEL_ACCURACY,
+    NUMERIC_MATCH, REFUSAL_AGREEMENT, ROUGE_1, ROUGE_2, ROUGE_L, SQUAD_EM, TOKEN_F1, TOKEN_PRECISION, TOKEN_RECALL,
+};
 use super::definition::Definition;
 use super::evaluator::Evaluator;
 use super::evidence::{EVIDENCE_NDCG, EVIDENCE_PRECISION, EVIDENCE_RECALL, OPENVIKING_RECALL};
@@ -11,10 +13,9 @@ use super::measures::{
     SET_PRECISION, SET_RECALL, SUCCESS,
 };
 use super::spec::EvaluatorSpec;
-use super::token_f1::TOKEN_F1;
 use crate::nearest::nearest;
 
-static DEFINITIONS: [&Definition; 25] = [
+static DEFINITIONS: [&Definition; 37] = [
     &NDCG,
     &AP,
     &RR,
@@ -39,26 +40,54 @@ static DEFINITIONS: [&Definition; 25] = [
     &OPENVIKING_RECALL,
     &ANSWER_CONTAINS,
     &ANSWER_EXACT_MATCH,
+    &SQUAD_EM,
     &TOKEN_F1,
+    &TOKEN_PRECISION,
+    &TOKEN_RECALL,
+    &ROUGE_1,
+    &ROUGE_2,
+    &ROUGE_L,
+    &NUMERIC_MATCH,
+    &LABEL_ACCURACY,
+    &REFUSAL_AGREEMENT,
+    &CITATION_PRECISION,
+    &CITATION_RECALL,
+    &ANSWER_LENGTH,
 ];
 
-/// Another name for an evaluator with fixed options: the names that Heta Evaluation prints.
+/// Another name for an evaluator with fixed options: the names that others have for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Alias {
     /// The other name.
     pub name: &'static str,
-    /// The evaluator's own name; it is run with `variant=heta`.
+    /// The evaluator's own name.
     pub of: &'static str,
+    /// The options that it is run with: names and words.
+    pub options: &'static [(&'static str, &'static str)],
     /// The cut-off where none is given.
-    pub cutoff: u32,
+    pub cutoff: Option<u32>,
 }
 
-static ALIASES: [Alias; 5] = [
-    Alias { name: "beir_ndcg", of: "nDCG", cutoff: 10 },
-    Alias { name: "beir_map", of: "AP", cutoff: 10 },
-    Alias { name: "beir_recall", of: "R", cutoff: 10 },
-    Alias { name: "beir_precision", of: "P", cutoff: 10 },
-    Alias { name: "beir_mrr", of: "RR", cutoff: 10 },
+impl Alias {
+    /// A name that Heta Evaluation prints.
+    const fn heta(name: &'static str, of: &'static str) -> Self {
+        Alias { name, of, options: &[("variant", "heta")], cutoff: Some(10) }
+    }
+
+    /// What the name stands for, with `cutoff` where one is given.
+    fn spec(&self, cutoff: Option<u32>) -> EvaluatorSpec {
+        let options = self.options.iter().map(|(key, word)| (key.to_string(), (*word).into())).collect();
+        EvaluatorSpec { name: self.of.to_string(), cutoff, options }
+    }
+}
+
+static ALIASES: [Alias; 6] = [
+    Alias::heta("beir_ndcg", "nDCG"),
+    Alias::heta("beir_map", "AP"),
+    Alias::heta("beir_recall", "R"),
+    Alias::heta("beir_precision", "P"),
+    Alias::heta("beir_mrr", "RR"),
+    Alias { name: "openviking_f1", of: "token_f1", options: &[("normal", "openviking")], cutoff: None },
 ];
 
 /// A specification that names no evaluator, an option that it does not have or a value that the option cannot take.
@@ -106,14 +135,10 @@ pub fn evaluator(spec: &EvaluatorSpec) -> Result<Box<dyn Evaluator>, UnknownEval
         None => build(spec),
         Some(alias) => {
             if let Some(key) = spec.options.keys().next() {
-                let message = format!("{} takes no options, found {key}: it is {}(variant=heta)", alias.name, alias.of);
+                let message = format!("{} takes no options, found {key}: it is {}", alias.name, alias.spec(None));
                 return Err(UnknownEvaluator::new(message).or(alias.of));
             }
-            build(&EvaluatorSpec {
-                name: alias.of.to_string(),
-                cutoff: spec.cutoff.or(Some(alias.cutoff)),
-                options: [("variant".to_string(), "heta".into())].into_iter().collect(),
-            })
+            build(&alias.spec(spec.cutoff.or(alias.cutoff)))
         }
     }
 }
@@ -177,6 +202,9 @@ mod tests {
             ("beir_recall", "R(variant=heta)@10"),
             ("beir_precision@1", "P(variant=heta)@1"),
             ("beir_mrr", "RR(variant=heta)@10"),
+            ("openviking_f1", "token_f1(normal=openviking)"),
+            ("label_accuracy(labels=[\"no\",\"yes\",\"no\"])", "label_accuracy(labels=[\"no\",\"yes\"])"),
+            ("label_accuracy(labels=yes)", "label_accuracy(labels=[\"yes\"])"),
         ];
         for (written, canonical) in same {
             assert_eq!(name(written), canonical);
@@ -207,7 +235,20 @@ mod tests {
             "openviking_recall(minimum=2)@3",
             "answer_contains",
             "answer_exact_match",
+            "answer_contains(words=whole)",
+            "squad_em",
             "token_f1",
+            "token_f1(normal=openviking)",
+            "token_precision",
+            "rouge_l",
+            "rouge_l(beta=1.2)",
+            "numeric_match",
+            "numeric_match(percent=same,tolerance=0.0)",
+            "label_accuracy(labels=[\"no\",\"yes\"])",
+            "refusal_agreement",
+            "refusal_agreement(phrases=[\"no idea\"])",
+            "citation_recall",
+            "answer_length(unit=characters)",
         ];
         let keys: BTreeSet<_> = texts.iter().map(|text| key(text)).collect();
         assert_eq!(keys.len(), texts.len());
@@ -231,7 +272,11 @@ mod tests {
             ("nDCG(gain=expo)@5", "option gain of nDCG must be one of linear, exp, found \"expo\"", Some("exp")),
             ("P", "P needs a cut-off, as in P@10", Some("P@10")),
             ("token_f1@3", "token_f1 takes no cut-off, found @3", Some("token_f1")),
-            ("token_f1(x=3)", "token_f1 takes no options, found x", None),
+            ("token_f1(x=3)", "token_f1 has no option x; it has normal", None),
+            ("squad_em(x=3)", "squad_em takes no options, found x", None),
+            ("rouge_l(beta=-1)", "option beta of rouge_l must be a number from 0 to 100, found -1", None),
+            ("label_accuracy(labels=[3])", "option labels of label_accuracy must be a text or a list of texts", None),
+            ("label_accuracy(labels=[])", "option labels of label_accuracy must be a text or a list of texts", None),
             ("beir_ndcg(gain=exp)@3", "beir_ndcg takes no options, found gain", Some("nDCG")),
             ("P(rel=2,variant=heta)@5", "variant=heta of P fixes rel", None),
         ];

@@ -115,8 +115,10 @@ impl ScoreResponses {
             case.ok_or_else(|| RowError::new(RowErrorKind::Evaluator, format!("there is no row {i} to score")))
         };
         let outcomes = context.rows_together(batch, &|missing| {
-            let answers: Vec<Vec<Scorable<'_>>> =
-                missing.iter().map(|&i| of(i).map(|case| case.scorables(reads)).unwrap_or_default()).collect();
+            let answers: Vec<Vec<Scorable<'_>>> = missing
+                .iter()
+                .map(|&i| of(i).map(|case| case.scorables(reads, self.salt)).unwrap_or_default())
+                .collect();
             let all: Vec<Scorable<'_>> = answers.iter().flatten().copied().collect();
             let mut scores = together.score(context, &all)?.into_iter();
             let of_case = |answers: &Vec<Scorable<'_>>| scores.by_ref().take(answers.len()).collect::<Vec<_>>();

@@ -214,7 +214,11 @@ impl Evaluation {
         let mut evaluators: Vec<EvaluatorInfo> = Vec::new();
         for name in self.aggregate.plan.iter().flat_map(|planned| &planned.evaluators) {
             if !evaluators.iter().any(|evaluator| evaluator.name == *name) {
-                evaluators.push(EvaluatorInfo { name: name.clone(), description: format!("what {name} measures") });
+                evaluators.push(EvaluatorInfo {
+                    name: name.clone(),
+                    description: format!("what {name} measures"),
+                    labels: None,
+                });
             }
         }
         BuildReport {
@@ -235,6 +239,8 @@ impl Evaluation {
             evaluators,
             gates: Vec::new(),
             baseline: None,
+            known_lints: Vec::new(),
+            silenced: Vec::new(),
             case_results: CaseResults::default(),
             started_at: "2026-11-30T16:20:33Z".to_string(),
             finished_at: "2026-11-30T16:20:34Z".to_string(),

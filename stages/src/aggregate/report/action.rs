@@ -1,6 +1,6 @@
 //! The report of an evaluation in every format.
 
-use ragstage_cache::key::{key_of, walk_json};
+use ragstage_cache::key::{key_of, walk_json, walk_texts};
 use ragstage_cache::table_file::Rows;
 use ragstage_cache::{Digest, KeyVisitor, Walk};
 use serde::Serialize;
@@ -10,6 +10,7 @@ use super::case_results::CaseResults;
 use super::case_texts::CaseTexts;
 use super::evaluation_report::EvaluationReport;
 use super::findings::Findings;
+use super::human_agreement::HumanAgreements;
 use super::lints::Lints;
 use super::page::Page;
 use super::scale::Scale;
@@ -28,6 +29,7 @@ use crate::aggregate::{
 use crate::artifact::Documents;
 use crate::contract::{Action, Context, Output, Produced, begin_key, decoded};
 use crate::error::StageError;
+use crate::score::judge::HumanLabels;
 use crate::step::Step;
 
 /// A recipe, as reports name it.
@@ -59,6 +61,9 @@ pub struct EvaluatorInfo {
     pub name: String,
     /// What it measures, in a sentence.
     pub description: String,
+    /// What people say of the same cases, where the evaluation names a file of that.
+    #[serde(skip)]
+    pub labels: Option<HumanLabels>,
 }
 
 /// The report of an evaluation: `report.json`, `report.md` and `report.html`, all observations, since they tell times.
@@ -100,6 +105,10 @@ pub struct BuildReport {
     pub gates: Vec<GateSpec>,
     /// What gates compare with, where one asks for it.
     pub baseline: Option<Baseline>,
+    /// Lints that were found before anything ran: name and message.
+    pub known_lints: Vec<(String, String)>,
+    /// Names of lints that are not told.
+    pub silenced: Vec<String>,
     /// Which case results are listed.
     pub case_results: CaseResults,
     /// When the evaluation began, RFC 3339 in UTC; not in the key.
@@ -135,6 +144,9 @@ impl Walk for EvaluatorInfo {
         v.begin_record("", "evaluator");
         v.text("name", &self.name);
         v.text("description", &self.description);
+        if let Some(labels) = &self.labels {
+            labels.walk(v);
+        }
         v.end();
     }
 }
@@ -157,6 +169,12 @@ impl Walk for BuildReport {
         walk_list(v, "gates", &self.gates);
         if let Some(baseline) = &self.baseline {
             baseline.walk(v);
+        }
+        for (name, message) in &self.known_lints {
+            v.text(&format!("lint.{name}"), message);
+        }
+        if !self.silenced.is_empty() {
+            walk_texts(v, "silenced", &self.silenced);
         }
         self.case_results.walk(v);
         v.end();
@@ -299,16 +317,26 @@ impl Action for BuildReport {
         let texts = CaseTexts::read(context, step, (&self.queries, &self.gold), &cases, &shown)?;
         let mut lints = Lints::begin(&cases, &self.plan, texts.golds(), &documents);
         columns.iter().enumerate().for_each(|(column, (_, own))| lints.see_scores(column, own));
+        let mut agreements = HumanAgreements::begin(&self.plan, &self.evaluators);
         let mut worst = WorstCases::default();
         let mut case_results = 0;
         self.visit_cases(context, &cases, &texts, &columns, &shown, |column, case| {
             worst.offer(&case, &scales[column]);
             lints.see(column, &case);
+            agreements.see(column, &case);
             case_results += 1;
             json.case(&case).map_err(json_fault)
         })?;
-        let lints = lints.finish();
-        let findings = Findings { summary: &summary, latency: &latency, usage: &usage, gates: &gates, lints: &lints };
+        let lints = lints.finish((&self.gates, &gates), &self.known_lints, &self.silenced);
+        let agreements = agreements.finish();
+        let findings = Findings {
+            summary: &summary,
+            latency: &latency,
+            usage: &usage,
+            gates: &gates,
+            lints: &lints,
+            agreements: &agreements,
+        };
         let json = json.finish(&documents, &findings, &shown).map_err(json_fault)?;
         let (worst, hidden_cases) = worst.finish();
         let hidden_cases = shown.bad.map_or(hidden_cases, |bad| bad.saturating_sub(worst.len()));

@@ -9,6 +9,7 @@ use super::action::{BuildReport, EvaluatorInfo, QueryInfo, RecipeInfo};
 use super::case_response::CaseResponse;
 use super::case_result::CaseResult;
 use super::findings::Findings;
+use super::human_agreement::HumanAgreement;
 use super::json_object::JsonObject;
 use super::lints::Lint;
 use super::shown_cases::{ShownCases, Truncated};
@@ -58,6 +59,8 @@ struct Ragstage<'a> {
     lints: &'a [Lint],
     #[serde(skip_serializing_if = "Option::is_none")]
     case_results_truncated: Option<&'a Truncated>,
+    #[serde(skip_serializing_if = "<[HumanAgreement<'_>]>::is_empty")]
+    human_agreement: &'a [HumanAgreement<'a>],
     digests: BTreeMap<&'static str, String>,
 }
 
@@ -122,6 +125,7 @@ impl<'a> EvaluationReport<'a> {
             gates: findings.gates,
             lints: findings.lints,
             case_results_truncated: shown.truncated.as_ref(),
+            human_agreement: findings.agreements,
             digests: report.inputs().into_iter().map(|(name, digest)| (name, digest.hex())).collect(),
         };
         self.object.field("ragstage", &ragstage)?;

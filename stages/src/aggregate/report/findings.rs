@@ -1,5 +1,6 @@
 //! What an evaluation comes to, in all that a report tells of it.
 
+use super::human_agreement::HumanAgreement;
 use super::lints::Lint;
 use crate::aggregate::{GateOutcome, Latency, Summary, UsageTable};
 
@@ -16,4 +17,6 @@ pub(super) struct Findings<'a> {
     pub(super) gates: &'a [GateOutcome],
     /// What is to be read with care.
     pub(super) lints: &'a [Lint],
+    /// How far judges agree with people.
+    pub(super) agreements: &'a [HumanAgreement<'a>],
 }

@@ -8,6 +8,7 @@ mod case_results;
 mod case_texts;
 mod evaluation_report;
 mod findings;
+mod human_agreement;
 mod json_object;
 mod lints;
 mod page;
@@ -19,3 +20,4 @@ mod worst_cases;
 
 pub use action::{BuildReport, EvaluatorInfo, QueryInfo, RecipeInfo};
 pub use case_results::CaseResults;
+pub use lints::LINTS;

@@ -58,7 +58,11 @@ impl SliceCell {
     fn of(slice: &Slice) -> Self {
         let counts = &slice.counts;
         SliceCell {
-            mean: slice.headline.map_or_else(|| "–".to_string(), |mean| format!("{mean:.4}")),
+            mean: match (slice.headline, slice.interval) {
+                (None, _) => "–".to_string(),
+                (Some(mean), None) => format!("{mean:.4}"),
+                (Some(mean), Some(interval)) => format!("{mean:.4} [{:.4}, {:.4}]", interval.low, interval.high),
+            },
             counts: format!("{}/{}/{}", counts.scored, counts.failed, counts.skipped),
             why_not: slice.no_headline.map(|why| why.to_string()),
         }

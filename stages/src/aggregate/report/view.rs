@@ -173,7 +173,7 @@ pub(super) struct Material<'a> {
 impl<'a> View<'a> {
     /// The view of `material`.
     pub(super) fn of(material: &Material<'a>) -> Self {
-        let Material { report, findings: Findings { summary, latency, usage, gates, lints }, .. } = *material;
+        let Material { report, findings: Findings { summary, latency, usage, gates, lints, .. }, .. } = *material;
         let statistics = &summary.statistics;
         let shown_failures = summary.failures.len().min(SHOWN_FAILURES);
         View {

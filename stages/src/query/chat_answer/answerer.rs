@@ -59,6 +59,7 @@ fn request(options: &ChatAnswerOptions, salt: u64, messages: &[Message], sample:
         schema: None,
         sample,
         salt,
+        attempts: 1,
     }
 }
 
@@ -165,7 +166,11 @@ mod tests {
 
     #[test]
     fn replies_without_words_are_refused() {
-        let reply = |text: &str, why: &str| ChatReply { text: text.to_string(), finish_reason: Some(why.to_string()) };
+        let reply = |text: &str, why: &str| ChatReply {
+            text: text.to_string(),
+            finish_reason: Some(why.to_string()),
+            asking: 0,
+        };
         assert_eq!(accept(&reply("1871", "length")), Ok(()));
         assert_eq!(accept(&reply(" \n", "stop")), Err("expected an answer, found an empty reply".to_string()));
         assert!(accept(&reply("", "length")).unwrap_err().ends_with("(cut at max_tokens)"));

@@ -7,6 +7,14 @@ mod document_ids;
 mod duplicate_hits;
 mod known_documents;
 mod lint;
+mod names;
+mod no_qrels;
+mod retrieval_bypass;
+mod self_hit;
+mod small_n;
+mod ties;
+mod unjudged_heavy;
 
 pub(super) use collector::Lints;
 pub(super) use lint::Lint;
+pub use names::LINTS;

@@ -2,7 +2,7 @@
 
 use super::answer_evaluator::AnswerEvaluator;
 use super::answer_match::match_answers;
-use super::definition::{CutoffRule, Definition};
+use crate::score::definition::{CutoffRule, Definition};
 
 pub(crate) static ANSWER_EXACT_MATCH: Definition = Definition {
     name: "answer_exact_match",

@@ -1,9 +1,10 @@
 //! `answer_contains`: a gold answer is a substring of the answer (spec/heta 5.3). There are no word boundaries: `no` is in
-//! `unknown`, and `380` in `1380`.
+//! `unknown`, and `380` in `1380`; `words=whole` has them.
 
 use super::answer_evaluator::AnswerEvaluator;
 use super::answer_match::match_answers;
-use super::definition::{CutoffRule, Definition};
+use crate::python::is_alphanumeric;
+use crate::score::definition::{CutoffRule, Definition, Parameter, ParameterKind};
 
 pub(crate) static ANSWER_CONTAINS: Definition = Definition {
     name: "answer_contains",
@@ -13,14 +14,35 @@ pub(crate) static ANSWER_CONTAINS: Definition = Definition {
     higher_is_better: true,
     other_names: &["contains", "substring_match"],
     cutoff: CutoffRule::None,
-    parameters: &[],
+    parameters: &[Parameter {
+        name: "words",
+        description: "whole: the gold answer must not start or end inside a word or a number",
+        kind: ParameterKind::Choice(&["part", "whole"]),
+    }],
     code_version: 1,
     build: |identity| {
-        Ok(AnswerEvaluator::boxed(identity, |case, response| {
-            match_answers(case, response, |answer, gold| answer.contains(gold))
-        }))
+        let rule = if identity.is("words", "whole") { contains_words } else { contains };
+        Ok(AnswerEvaluator::boxed(identity, move |case, response| match_answers(case, response, rule)))
     },
 };
+
+fn contains(answer: &str, gold: &str) -> bool {
+    answer.contains(gold)
+}
+
+/// Whether `gold` is in `answer` such that no letter or digit of the one touches one of the other.
+fn contains_words(answer: &str, gold: &str) -> bool {
+    let joined = |a: Option<char>, b: Option<char>| a.is_some_and(is_alphanumeric) && b.is_some_and(is_alphanumeric);
+    // Not `match_indices`: places may overlap.
+    let starts = answer.char_indices().filter_map(|(start, _)| {
+        let (before, here) = answer.split_at(start);
+        Some((before, here.strip_prefix(gold)?))
+    });
+    starts.into_iter().any(|(before, after)| {
+        !joined(before.chars().next_back(), gold.chars().next())
+            && !joined(gold.chars().next_back(), after.chars().next())
+    })
+}
 
 #[cfg(test)]
 mod tests {
@@ -50,6 +72,22 @@ mod tests {
         assert_eq!(both(&["Groß"], Some("GROSS")), (Some(true), Some(true)));
         assert_eq!(both(&["Lisbon"], None), (Some(false), Some(false)));
         assert_eq!(both(&["Lisbon"], Some("")), (Some(false), Some(false)));
+    }
+
+    #[test]
+    fn whole_words() {
+        let whole = |gold: &str, answer: &str| passed("answer_contains(words=whole)", &[gold], Some(answer));
+        for (gold, answer) in
+            [("no", "So, no."), ("380", "an A-380"), ("$5", "US$5"), ("new york", "New\nYork's"), ("五", "(五)")]
+        {
+            assert_eq!(whole(gold, answer), Some(true), "{gold} in {answer}");
+        }
+        for (gold, answer) in [("no", "unknown"), ("380", "1380"), ("5%", "15%"), ("ana", "banana"), ("no", "nor")] {
+            assert_eq!(whole(gold, answer), Some(false), "{gold} in {answer}");
+        }
+        // The first place is none, the one that overlaps it is.
+        assert_eq!(whole("-a-", "x-a-a-"), Some(true));
+        assert_eq!(whole("a a", "ba a a"), Some(true));
     }
 
     #[test]

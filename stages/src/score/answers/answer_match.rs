@@ -1,9 +1,9 @@
 //! What the evaluators that compare answers by text share.
 
-use super::evaluator::{CaseView, ResponseView};
-use super::normal::normal_form;
 use crate::artifact::{Json, Score, ScoreValue};
 use crate::error::{RowError, RowErrorKind};
+use crate::score::evaluator::{CaseView, ResponseView};
+use crate::score::normal::normal_form;
 
 /// Passes when `rule` holds of the answer and any gold answer, both in normal form, answer first. No answer is an empty
 /// one.
@@ -13,7 +13,7 @@ use crate::error::{RowError, RowErrorKind};
 pub(crate) fn match_answers(
     case: &CaseView,
     response: &ResponseView,
-    rule: fn(&str, &str) -> bool,
+    rule: impl Fn(&str, &str) -> bool,
 ) -> Result<Score, RowError> {
     let answers = &case.gold.answers;
     if answers.is_empty() {

@@ -1,0 +1,20 @@
+//! The names of all lints, by which they are silenced.
+
+/// All lints of reports, of plans and of comparisons, sorted.
+pub const LINTS: [&str; 15] = [
+    "constant-scores",
+    "dangling-gold",
+    "duplicate-hits",
+    "floating-model",
+    "judge-drift",
+    "no-document-ids",
+    "no-qrels",
+    "qrels-without-query",
+    "retrieval-bypass",
+    "self-hit",
+    "self-judge",
+    "shared-answers",
+    "small-n",
+    "ties",
+    "unjudged-heavy",
+];

@@ -1,0 +1,31 @@
+//! What an answer cites, as evidence is matched against it.
+
+use std::sync::Arc;
+
+use crate::artifact::{Citation, Hit};
+use crate::score::evaluator::ResponseView;
+
+/// The hits that the answer cites, each once: the hit with the citation's `result_id`; a citation of none of the hits as a
+/// hit made of its own id, source and text.
+pub(super) fn cited(response: &ResponseView) -> Vec<Hit> {
+    let mut cited: Vec<Hit> = Vec::new();
+    for citation in response.citations {
+        let hit = citation.result_id.as_ref().and_then(|id| response.results.iter().find(|hit| hit.id == *id));
+        let hit = hit.cloned().unwrap_or_else(|| own_hit(citation));
+        if !cited.contains(&hit) {
+            cited.push(hit);
+        }
+    }
+    cited
+}
+
+fn own_hit(citation: &Citation) -> Hit {
+    Hit {
+        id: citation.result_id.clone().unwrap_or_default(),
+        text: citation.text.as_deref().unwrap_or_default().into(),
+        score: None,
+        kind: "citation".to_string(),
+        source: Arc::new(citation.source.clone()),
+        metadata: Default::default(),
+    }
+}

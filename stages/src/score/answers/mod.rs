@@ -1,0 +1,47 @@
+//! Evaluators of answers against what is expected of them.
+
+mod answer_evaluator;
+mod answer_match;
+mod bag;
+mod citation_evaluator;
+mod citation_precision;
+mod citation_recall;
+mod citations;
+mod contains;
+mod exact_match;
+mod label_accuracy;
+mod label_reader;
+mod length;
+mod number;
+mod number_agreement;
+mod number_reader;
+mod numeric_match;
+mod porter;
+mod refusal;
+mod refusal_agreement;
+mod rouge;
+mod rouge_l;
+mod rouge_n;
+mod squad_em;
+mod stated_answer;
+mod token_f1;
+mod token_overlap;
+mod token_precision;
+mod token_recall;
+mod uda_fin;
+
+pub(crate) use citation_precision::CITATION_PRECISION;
+pub(crate) use citation_recall::CITATION_RECALL;
+pub(crate) use contains::ANSWER_CONTAINS;
+pub(crate) use exact_match::ANSWER_EXACT_MATCH;
+pub(crate) use label_accuracy::LABEL_ACCURACY;
+pub(crate) use length::ANSWER_LENGTH;
+pub(crate) use numeric_match::NUMERIC_MATCH;
+pub use refusal::openviking_refuses;
+pub(crate) use refusal_agreement::REFUSAL_AGREEMENT;
+pub(crate) use rouge_l::ROUGE_L;
+pub(crate) use rouge_n::{ROUGE_1, ROUGE_2};
+pub(crate) use squad_em::SQUAD_EM;
+pub(crate) use token_f1::TOKEN_F1;
+pub(crate) use token_precision::TOKEN_PRECISION;
+pub(crate) use token_recall::TOKEN_RECALL;
