@@ -1,6 +1,6 @@
 //! Evaluators of what answers cite, against the gold evidence.
 //!
-//! Evidence matches a cited result as it matches a retrieved one (`evidence/`). This says whether the answer rests on the
+//! Evidence matches a cited result as it matches a retrieved one (`evidence/matcher.rs`). This says whether the answer rests on the
 //! right passages, not whether its sentences follow from them: that is for judges.
 
 use ragstage_cache::KeyVisitor;
@@ -62,8 +62,8 @@ impl Evaluator for CitationEvaluator {
         }
         let cited = cited(response);
         let passages = Passages::new(&cited);
-        let mut supported = vec![false; cited.len()];
         let matcher = Matcher::default();
+        let mut supported = vec![false; cited.len()];
         let mut found = Vec::new();
         for (i, piece) in evidence.iter().enumerate() {
             let piece = Piece::new(piece);
