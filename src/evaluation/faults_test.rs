@@ -235,7 +235,7 @@ query: bm25 => query: bm24
     did you mean `bm25`?
 
 at_most: 1 => recipe: small
-    37:5 gates[1]: missing `at_least` or `at_most`
+    37:5 gates[1]: missing `at_least` or `at_most` or `no_worse_than`
 
 breaker: 10 => braker: 10
     38:98 limits.queries: unknown key `braker`

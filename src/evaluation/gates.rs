@@ -294,7 +294,7 @@ mod tests {
                 "[{measure: nDCG@10, query: deep, recipe: small, at_most: 1}]",
                 "1:28 [0].query: the query `deep` does not ask the recipe `small`",
             ),
-            ("[{measure: nDCG@10}]", "1:2 [0]: missing `at_least`, `at_most` or `no_worse_than`"),
+            ("[{measure: nDCG@10}]", "1:2 [0]: missing `at_least` or `at_most` or `no_worse_than`"),
             (
                 "[{measure: nDCG@10, at_least: 1, at_most: 0.5}]",
                 "1:43 [0].at_most: expected at least 1 (`at_least`), found 0.5",
