@@ -13,4 +13,5 @@ mod settings;
 pub use batch::Batch;
 pub use outcome::{BatchOutcome, ClosedPool, EvaluationOutcome};
 pub use recorder::EventRecorder;
+pub use run_record::{RESPONSES_FILE, RecordedResponses};
 pub use settings::Settings;

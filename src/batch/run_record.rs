@@ -2,14 +2,33 @@
 
 use std::collections::BTreeMap;
 
+use ragstage_cache::Digest;
 use ragstage_cache::runs::Roots;
 use ragstage_stages::aggregate::GateOutcome;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::batch::Batch;
 use super::outcome::EvaluationOutcome;
 use crate::exec::{ACTIONS_FILE, Account, Dispatcher, RecordedAction, RunError, State};
-use crate::graph::EvaluationNodes;
+use crate::graph::{EvaluationNodes, ResponseNodes};
+
+/// The file in a run record that says which responses it had.
+pub const RESPONSES_FILE: &str = "responses.json";
+
+/// The responses of one unit to one query of one recipe, as a run record remembers them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordedResponses {
+    /// Recipe.
+    pub recipe: String,
+    /// Query.
+    pub query: String,
+    /// Unit.
+    pub unit_id: String,
+    /// The `results` artifact.
+    pub results: Digest,
+    /// The `answers` artifact, where there is one.
+    pub answers: Option<Digest>,
+}
 
 /// The outcome file of a run record.
 #[derive(Serialize)]
@@ -79,7 +98,23 @@ impl Batch {
         // As with the record itself: a history that cannot be written costs explanations, not results.
         let _ = record
             .write_json(ACTIONS_FILE, &actions)
+            .and_then(|()| record.write_json(RESPONSES_FILE, &self.responses(nodes, dispatcher)))
             .and_then(|()| record.write_roots(&roots))
             .and_then(|()| record.write_json("outcome.json", &file));
+    }
+
+    /// The responses that the run had, whether or not all of them are good: what failed is told with them.
+    fn responses(&self, nodes: &EvaluationNodes, dispatcher: &Dispatcher<'_>) -> Vec<RecordedResponses> {
+        let recorded = |response: &ResponseNodes| {
+            let digest = |id, name: &str| dispatcher.output(id, name).map(|output| output.digest);
+            Some(RecordedResponses {
+                recipe: response.recipe.clone(),
+                query: response.query.clone(),
+                unit_id: response.unit_id.clone(),
+                results: digest(response.retrieve, "results")?,
+                answers: response.answer.and_then(|id| digest(id, "answers")),
+            })
+        };
+        nodes.responses.iter().filter_map(recorded).collect()
     }
 }

@@ -79,8 +79,6 @@ pub fn import(flags: &ImportFlags, store: Option<&Path>) -> Result<u8, Failure> 
     if same(&output, &flags.responses) || same(&output, &evaluation.path) {
         return Err(Failure::Usage(format!("--output {} would write over a file that is read", output.display())));
     }
-    // Its run record is not one of the evaluation's own runs.
-    evaluation.name = format!("{}-import", evaluation.name);
     let config = ResponsesConfig {
         place: ResponsesPlace::File {
             path: flags.responses.clone(),
@@ -127,7 +125,10 @@ fn text(kept: &Kept, file: &str) -> String {
     if !kept.missing.is_empty() {
         let named: Vec<&str> = kept.missing.iter().take(NAMED).map(String::as_str).collect();
         let more = if kept.missing.len() > NAMED { ", ..." } else { "" };
-        text.push_str(&format!("Without one: {}{more}\n", named.join(", ")));
+        text.push_str(&format!(
+            "Without one: {}{more}; they will have failed, unless `missing: empty` or --missing zero says that nothing was found\n",
+            named.join(", ")
+        ));
     }
     text.push_str(&format!(
         "Score them with `ragstage score FILE --response-set {file}`, or as a recipe of the file:\n  - {{name: imported, responses: \

@@ -100,13 +100,14 @@ pub fn evaluations(files: &[PathBuf], secrets: Secrets) -> Result<Vec<Evaluation
 /// When an environment variable that an evaluator is given is not set.
 pub fn require_secrets_of_evaluators(evaluations: &[Evaluation]) -> Result<(), Failure> {
     for config in evaluations.iter().flat_map(|evaluation| evaluation.evaluators.iter().flatten()) {
-        let EvaluatorConfig::Program(program) = config else { continue };
-        if let Some((name, _)) = program.launch.variables.iter().find(|(name, _)| std::env::var(name).is_err()) {
+        let variables = match config {
+            EvaluatorConfig::Program(program) => &program.launch.variables,
+            EvaluatorConfig::Judge(judge) => &judge.judge.options.model.endpoint.variables,
+            _ => continue,
+        };
+        if let Some((name, _)) = variables.iter().find(|(name, _)| std::env::var(name).is_err()) {
             return Err(Failure::NotThere {
-                what: format!(
-                    "the environment variable `{name}`, which evaluator `{}` is given, is not set",
-                    program.name
-                ),
+                what: format!("the environment variable `{name}`, which evaluator `{config}` is given, is not set"),
                 hint: format!("set {name} in the environment that ragstage is started in"),
             });
         }

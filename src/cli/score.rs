@@ -1,10 +1,8 @@
 //! `score`: evaluators over responses that are there already.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use ragstage_cache::manifest::FieldValue;
 use ragstage_cache::{Digest, Store};
 use ragstage_stages::responses::Pick;
 
@@ -13,8 +11,8 @@ use super::flags::RunFlags;
 use super::open::store_place;
 use super::standalone::{Missing, StandaloneFlags};
 use super::{run, standalone};
+use crate::batch::{RESPONSES_FILE, RecordedResponses};
 use crate::evaluation::{Evaluation, ResponsesConfig, ResponsesPlace};
-use crate::exec::{ACTIONS_FILE, RecordedAction};
 
 /// Flags of `score`.
 #[derive(Args)]
@@ -83,56 +81,45 @@ fn sets(evaluation: &Evaluation, named: &str, store: Option<&Path>) -> Result<Ve
     };
     let Some(root) = store else { return Err(absent(format!("no response set {named:?}, and no store"))) };
     let store = Store::open(root)?;
-    let id = match named {
-        "last" => store.runs().latest(&evaluation.name)?.map(|run| run.id().to_string()),
-        id => store.runs().evaluation(id)?.map(|_| id.to_string()),
+    let recorded = |id: &str| -> Result<Vec<RecordedResponses>, Failure> {
+        Ok(store.runs().read_json(id, RESPONSES_FILE)?.unwrap_or_default())
     };
-    let Some(id) = id else { return Err(absent(format!("no file and no run is called {named:?}"))) };
-    let tables = tables(&store, &id)?;
-    if tables.is_empty() {
-        return Err(absent(format!("the run {id} has no responses: it did not reach its report")));
-    }
-    let queries = tables.keys().map(|(_, query)| query).collect::<std::collections::BTreeSet<_>>().len();
-    let name = |recipe: &str, query: &str| match queries {
-        1 => recipe.to_string(),
-        _ => format!("{recipe}-{query}"),
-    };
-    let named =
-        tables.into_iter().map(|((recipe, query), tables)| (name(&recipe, &query), ResponsesPlace::Run(tables)));
-    Ok(named.collect())
-}
-
-/// By recipe and query, the artifacts that a run's summary was made of.
-type Tables = BTreeMap<(String, String), Vec<(Digest, Option<Digest>)>>;
-
-fn tables(store: &Store, run: &str) -> Result<Tables, Failure> {
-    let actions: BTreeMap<String, RecordedAction> = store.runs().read_json(run, ACTIONS_FILE)?.unwrap_or_default();
-    let mut tables = Tables::new();
-    for action in actions.iter().filter(|(label, _)| label.starts_with("aggregate ")).map(|(_, action)| action) {
-        let Some(manifest) = store.actions().manifest(&action.key)? else { continue };
-        // Of each response table its fields, by its position in the list.
-        let mut rows: BTreeMap<usize, BTreeMap<String, FieldValue>> = BTreeMap::new();
-        for (path, value) in manifest.leaves() {
-            let mut parts = path.splitn(3, '.');
-            if let (Some("responses"), Some(Ok(position)), Some(field)) =
-                (parts.next(), parts.next().map(str::parse::<usize>), parts.next())
-            {
-                rows.entry(position).or_default().insert(field.to_string(), value);
+    let recorded = match named {
+        // The last that came so far: a run that broke off, or `score` without responses, has none.
+        "last" => {
+            let runs = store.runs().list()?.into_iter().filter(|run| run.evaluation == evaluation.name);
+            let mut found = Vec::new();
+            for run in runs {
+                found = recorded(&run.id)?;
+                if !found.is_empty() {
+                    break;
+                }
             }
+            found
         }
-        for row in rows.values() {
-            let text = |field: &str| match row.get(field) {
-                Some(FieldValue::Text(text)) => text.clone(),
-                _ => String::new(),
-            };
-            let digest = |field: &str| match row.get(field) {
-                Some(FieldValue::Digest(digest)) => Some(*digest),
-                _ => None,
-            };
-            if let Some(results) = digest("results") {
-                tables.entry((text("recipe"), text("query"))).or_default().push((results, digest("answers")));
-            }
+        id => match store.runs().evaluation(id)? {
+            Some(_) => recorded(id)?,
+            None => return Err(absent(format!("no file and no run is called {named:?}"))),
+        },
+    };
+    if recorded.is_empty() {
+        return Err(absent(format!("{named:?} has no responses: no run came so far")));
+    }
+    let mut queries: Vec<&str> = recorded.iter().map(|responses| responses.query.as_str()).collect();
+    queries.sort_unstable();
+    queries.dedup();
+    // In the order of the run, with the names of its recipes.
+    let mut sets: Vec<(String, Vec<(Digest, Option<Digest>)>)> = Vec::new();
+    for responses in &recorded {
+        let name = match queries.len() {
+            1 => responses.recipe.clone(),
+            _ => format!("{}-{}", responses.recipe, responses.query),
+        };
+        let table = (responses.results, responses.answers);
+        match sets.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, tables)) => tables.push(table),
+            None => sets.push((name, vec![table])),
         }
     }
-    Ok(tables)
+    Ok(sets.into_iter().map(|(name, tables)| (name, ResponsesPlace::Run(tables))).collect())
 }

@@ -101,6 +101,11 @@ impl StandaloneFlags {
 /// # Errors
 /// When flags do not go together, or a file is wrong.
 pub fn standalone(flags: &StandaloneFlags, run: &RunFlags) -> Result<u8, Failure> {
+    if !run.evaluator_file.is_empty() {
+        return Err(Failure::Usage(
+            "--evaluator-file goes with an evaluation file, where its replies are kept".to_string(),
+        ));
+    }
     refuse_flags_of_runs(run)?;
     // Without --jobs rayon's own pool, which has a thread per core.
     let work = || match (flags.of_runs(), flags.of_cases()) {

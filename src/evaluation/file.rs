@@ -199,6 +199,11 @@ impl Evaluation {
     /// the file has gets a number.
     pub fn add_response_sets(&mut self, sets: Vec<(String, ResponsesConfig)>, beside: bool) {
         if !beside {
+            // Its report and its run record are not those of the file's own recipes.
+            if self.output.file_name().is_some_and(|name| name == self.name.as_str()) {
+                self.output.set_file_name(format!("{}-responses", self.name));
+            }
+            self.name = format!("{}-responses", self.name);
             self.recipes.clear();
             self.queries.clear();
             // They are about recipes that are not there.

@@ -115,7 +115,7 @@ fn import_writes_what_a_recipe_reads() {
         assert_eq!(ran.json()["responses"], CASE_COUNT, "{format}");
         let scored = |set: &str| {
             space.score(&format!("--response-set {set}")).expect(0);
-            let report = space.json("reports/small/report.json");
+            let report = space.json("reports/small-responses/report.json");
             (report["case_results"][0]["response"].clone(), report["score_summary"].clone())
         };
         let given = scored("given.jsonl");
@@ -131,7 +131,8 @@ fn a_report_is_a_response_set() {
     let own = space.json("reports/small/report.json");
     std::fs::copy(space.path("reports/small/report.json"), space.path("old.json")).expect("a copy");
     space.score("--response-set old.json").expect(0);
-    let again = space.json("reports/small/report.json");
+    let again = space.json("reports/small-responses/report.json");
+    assert_eq!(space.json("reports/small/report.json"), own);
     assert_eq!(again["score_summary"]["imported.answer_contains"], own["score_summary"]["bm25.answer_contains"]);
     assert_eq!(again["score_summary"]["imported.evidence_recall@3"], own["score_summary"]["bm25.evidence_recall@3"]);
     // Beside the file's own recipes.
@@ -158,6 +159,30 @@ fn responses_of_an_earlier_run_are_scored_after_the_recipe_changed() {
     let ran: Ran = space.score("--response-set last --evaluator RR").expect(0);
     assert_eq!(ran.executed(), steps(&[("import", 1), ("score", 1), ("aggregate", 1), ("report", 1)]));
     assert_eq!(asked(), CASE_COUNT);
+}
+
+#[test]
+fn a_run_whose_items_failed_has_responses_too() {
+    let space = Space::new();
+    small::write(&space);
+    space.write("odd.py", "def evaluate(case, response):\n    if '1871' in case['answers']:\n        raise ValueError('odd')\n    return 1\n");
+    space.edit("evaluation.yaml", "answer_contains]", "answer_contains, {python: odd.py}]");
+    space.edit(
+        "evaluation.yaml",
+        "statistics: {resamples: 100}",
+        "statistics: {resamples: 100, coverage_floor: 0.5}\nlimits: {programs: {retries: 0}}",
+    );
+    let ran = space.run("");
+    if ran.code == 20 {
+        println!("SKIPPED: there is no python3");
+        return;
+    }
+    assert_eq!(ran.code, 10, "{}", ran.stderr);
+    let ran = space.score("--response-set last --evaluator token_f1").expect(10);
+    assert_eq!(ran.executed().get("import"), Some(&1));
+    let report = space.json("reports/small-responses/report.json");
+    let own = space.json("reports/small/report.json");
+    assert_eq!(report["score_summary"]["imported.answer_contains"], own["score_summary"]["bm25.answer_contains"]);
 }
 
 #[test]

@@ -126,6 +126,13 @@ impl GateSpec {
         measure.evaluator == self.measure
             && self.recipe.as_ref().is_none_or(|recipe| *recipe == measure.recipe)
             && self.query.as_ref().is_none_or(|query| *query == measure.query)
+            && !self.compares_with_itself(measure)
+    }
+
+    /// Whether nothing is asked but that a recipe is no worse than itself.
+    fn compares_with_itself(&self, measure: &MeasureSummary) -> bool {
+        let bare = self.at_least.is_none() && self.at_most.is_none();
+        bare && self.no_worse_than.as_ref().is_some_and(|paired| paired.reference == measure.recipe)
     }
 
     fn judge(&self, measure: &MeasureSummary) -> GateOutcome {

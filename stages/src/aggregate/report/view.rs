@@ -294,6 +294,11 @@ fn gate_row(gate: &GateOutcome) -> GateRow<'_> {
     let bounds = [("at least", gate.at_least), ("at most", gate.at_most)];
     let bounds: Vec<String> =
         bounds.into_iter().filter_map(|(word, bound)| Some(format!("{word} {}", bound?))).collect();
+    let paired = gate.paired.as_ref().map(|paired| {
+        let interval = paired.interval.map(|(low, high)| format!(" [{low:+.4}, {high:+.4}]")).unwrap_or_default();
+        format!("difference {:+.4}{interval} over {} cases", paired.difference, paired.cases)
+    });
+    let bounds: Vec<String> = bounds.into_iter().chain(paired).collect();
     GateRow {
         passed: gate.passed,
         measure: &gate.measure,
