@@ -170,10 +170,11 @@ fn files(place: &str, store: Option<&Path>) -> Result<(Vec<u8>, Option<Vec<u8>>)
         let read = evaluations(&files, Secrets::NotNeeded)?;
         let name = read.first().map(|evaluation| evaluation.name.clone()).unwrap_or_default();
         let store = Store::open(&root)?;
-        let latest = store.runs().latest(&name)?;
-        return match latest {
-            Some(run) => of_run(&store, run.id()),
-            None => Err(absent(format!("{place} was never run"))),
+        // The last that came to a report: one that broke off has none.
+        let mut runs = store.runs().list()?.into_iter().filter(|run| run.evaluation == name);
+        return match runs.find_map(|run| of_run(&store, &run.id).ok()) {
+            Some(found) => Ok(found),
+            None => Err(absent(format!("{place} has no run that came to a report"))),
         };
     }
     let found = store_place(store, &[]);

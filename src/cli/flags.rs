@@ -61,7 +61,7 @@ enum Command {
     Run(RunFlags),
     /// Score cached responses again; never asks a query
     #[command(after_help = SCORE_HELP)]
-    Score(ScoreFlags),
+    Score(Box<ScoreFlags>),
     /// Check responses that were made elsewhere against a benchmark, and write them in our own format
     #[command(
         after_help = "Example:\n  ragstage import evaluation.yaml runs/bm25.trec -o responses/bm25.parquet\n  ragstage import evaluation.yaml old/report.json --recipe base --query vectors"

@@ -16,7 +16,7 @@ use serde_json::json;
 
 use super::failure::{Failure, code_of, print_run_error};
 use super::flags::Format;
-use super::open::{Secrets, evaluations, store_place};
+use super::open::{Secrets, evaluations, refuse_overwriting, store_place};
 use super::out::{out, out_json};
 use crate::batch::{Batch, EventRecorder, Settings};
 use crate::evaluation::{ResponsesConfig, ResponsesPlace};
@@ -78,6 +78,13 @@ pub fn import(flags: &ImportFlags, store: Option<&Path>) -> Result<u8, Failure> 
         |a: &Path, b: &Path| std::fs::canonicalize(a).ok().is_some_and(|a| std::fs::canonicalize(b).ok() == Some(a));
     if same(&output, &flags.responses) || same(&output, &evaluation.path) {
         return Err(Failure::Usage(format!("--output {} would write over a file that is read", output.display())));
+    }
+    refuse_overwriting(&[("--output", output.as_path())], std::slice::from_ref(evaluation))?;
+    let absolute = std::path::absolute(&output).unwrap_or_else(|_| output.clone());
+    let inside = std::path::absolute(&place.root).is_ok_and(|root| absolute.starts_with(root));
+    if inside || absolute.starts_with(std::path::absolute(&evaluation.output).unwrap_or_default()) {
+        let shown = output.display();
+        return Err(Failure::Usage(format!("--output {shown} is a place that runs write to; name another")));
     }
     let config = ResponsesConfig {
         place: ResponsesPlace::File {

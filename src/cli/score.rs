@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use ragstage_cache::{Digest, Store};
+use ragstage_cache::Store;
 use ragstage_stages::responses::Pick;
 
 use super::failure::Failure;
@@ -12,7 +12,7 @@ use super::open::store_place;
 use super::standalone::{Missing, StandaloneFlags};
 use super::{run, standalone};
 use crate::batch::{RESPONSES_FILE, RecordedResponses};
-use crate::evaluation::{Evaluation, ResponsesConfig, ResponsesPlace};
+use crate::evaluation::{Evaluation, RecordedTables, ResponsesConfig, ResponsesPlace};
 
 /// Flags of `score`.
 #[derive(Args)]
@@ -109,7 +109,7 @@ fn sets(evaluation: &Evaluation, named: &str, store: Option<&Path>) -> Result<Ve
     queries.sort_unstable();
     queries.dedup();
     // In the order of the run, with the names of its recipes.
-    let mut sets: Vec<(String, Vec<(Digest, Option<Digest>)>)> = Vec::new();
+    let mut sets: Vec<(String, Vec<RecordedTables>)> = Vec::new();
     for responses in &recorded {
         let name = match queries.len() {
             1 => responses.recipe.clone(),

@@ -45,6 +45,16 @@ pub fn score_cases(flags: &StandaloneFlags, run: &RunFlags) -> Result<u8, Failur
         Some(Missing::Skip) => MissingCases::LeaveOut,
         _ => MissingCases::Fail,
     };
+    let real = |path: &Path| std::fs::canonicalize(path).ok();
+    if let Some(path) = flags.per_case.as_deref().filter(|path| path.exists())
+        && [Some(responses.as_ref()), flags.cases.as_deref()]
+            .into_iter()
+            .flatten()
+            .any(|read: &Path| real(read) == real(path))
+    {
+        let shown = path.display();
+        return Err(Failure::Usage(format!("--per-case {shown} would write over a file that is read")));
+    }
     let details = flags.per_case.is_some();
     let scores = CaseScores::of(responses, &response_bytes, (&queries, &golds), &evaluators, missing, details);
     let scores = scores.map_err(invalid)?;
@@ -101,7 +111,7 @@ fn text(evaluators: &[Box<dyn Evaluator>], scores: &CaseScores) -> String {
 }
 
 fn document(flags: &StandaloneFlags, evaluators: &[Box<dyn Evaluator>], scores: &CaseScores, cases: usize) -> Value {
-    let of = |(place, evaluator): (usize, &Box<dyn Evaluator>)| {
+    let of = |(place, evaluator): (usize, &dyn Evaluator)| {
         let summary = scores.summary(place);
         json!({
             "evaluator": evaluator.name(), "mean": summary.mean, "scored": summary.scored, "failed": summary.failed,
@@ -115,7 +125,7 @@ fn document(flags: &StandaloneFlags, evaluators: &[Box<dyn Evaluator>], scores: 
         "cases": cases,
         "missing_cases": scores.missing.len(),
         "unknown_responses": scores.unknown.len(),
-        "evaluators": evaluators.iter().enumerate().map(of).collect::<Vec<_>>(),
+        "evaluators": evaluators.iter().map(Box::as_ref).enumerate().map(of).collect::<Vec<_>>(),
     })
 }
 

@@ -87,9 +87,12 @@ pub enum ResponsesPlace {
         /// Which of its responses.
         pick: Pick,
     },
-    /// What a run of this store was given, as digests of `results` and `answers`.
-    Run(Vec<(ragstage_cache::Digest, Option<ragstage_cache::Digest>)>),
+    /// What a run of this store was given.
+    Run(Vec<RecordedTables>),
 }
+
+/// Digests of a run's `results`, and of its `answers` where it has them.
+pub type RecordedTables = (ragstage_cache::Digest, Option<ragstage_cache::Digest>);
 
 /// The set that a checked `responses` stands for.
 pub(super) fn convert(view: &View<'_>, base: &Path) -> ResponsesConfig {

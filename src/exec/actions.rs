@@ -187,7 +187,8 @@ impl ActionSource {
                 evaluators,
                 gates,
                 baseline,
-                lints,
+                known_lints,
+                silenced,
                 case_results,
             } => {
                 let prepare = input(0);
@@ -210,8 +211,8 @@ impl ActionSource {
                     evaluators: (**evaluators).clone(),
                     gates: (**gates).clone(),
                     baseline: baseline.as_deref().cloned(),
-                    known_lints: lints.0.clone(),
-                    silenced: lints.1.clone(),
+                    known_lints: known_lints.to_vec(),
+                    silenced: silenced.to_vec(),
                     case_results: *case_results,
                     started_at: self.started_at.clone(),
                     finished_at: crate::clock::now(),

@@ -20,6 +20,12 @@ pub(super) fn baseline(evaluation: &Evaluation, sources: &Sources) -> Result<Opt
             .hint("name the report.json of an earlier run with `baseline` at the top of the file or --baseline"));
     };
     let path = if given.is_dir() { given.join("report.json") } else { given.clone() };
+    let real = |path: &std::path::Path| std::fs::canonicalize(path).ok();
+    if path.parent().is_some_and(|folder| real(folder).is_some() && real(folder) == real(&evaluation.output)) {
+        let message = "the baseline is the report that this evaluation writes: it would be compared with itself";
+        return Err(InputError::new(Place::file(&path), message)
+            .hint("keep a copy elsewhere: `ragstage report -o FOLDER` writes one"));
+    }
     let digest = |path: &std::path::Path| {
         let found = sources
             .fact(path)

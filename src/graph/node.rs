@@ -222,8 +222,10 @@ pub enum Spec {
         gates: Arc<Vec<GateSpec>>,
         /// What gates compare with.
         baseline: Option<Arc<Baseline>>,
-        /// Lints that the file tells, and names of those that are not told.
-        lints: Arc<(Vec<(String, String)>, Vec<String>)>,
+        /// Name and message of the lints that the file tells.
+        known_lints: Arc<Vec<(String, String)>>,
+        /// Names of lints that are not told.
+        silenced: Arc<Vec<String>>,
         /// Which case results it lists.
         case_results: CaseResults,
     },

@@ -68,16 +68,16 @@ impl CaseScores {
         };
         let score = |place: usize, response: &Response| -> Vec<Score> {
             let (Some(query), Some(gold)) = (queries.rows.get(place), golds.rows.get(place)) else { return Vec::new() };
-            let one = |(evaluator, reads): (&Box<dyn Evaluator>, &Reads)| {
+            let one = |(evaluator, reads): (&dyn Evaluator, &Reads)| {
                 let query = if reads.question { query.text.as_str() } else { "" };
                 let case = CaseView { case_id: &gold.case_id, query, gold };
-                let mut score = evaluate(evaluator.as_ref(), *reads, &case, response);
+                let mut score = evaluate(evaluator, *reads, &case, response);
                 if !details {
                     score.detail = Json::new();
                 }
                 score
             };
-            evaluators.iter().zip(&reads).map(one).collect()
+            evaluators.iter().map(Box::as_ref).zip(&reads).map(one).collect()
         };
         let lines = response_lines(bytes);
         let read = lines.par_iter().with_min_len(8).map(|line| {

@@ -197,7 +197,10 @@ fn is_header(cells: &[(usize, &[u8])]) -> bool {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Result<Vec<(String, Vec<(String, i64)>)>, Vec<String>> {
+    /// A query with its documents and their grades.
+    type Query = (String, Vec<(String, i64)>);
+
+    fn read(text: &str) -> Result<Vec<Query>, Vec<String>> {
         let mut faults = Faults::of(Path::new("q"));
         let judgements = parse(text.as_bytes(), &mut faults);
         let read = JudgedQueries::of(judgements, &mut faults);

@@ -27,7 +27,9 @@ use scripted_model::ChatServer;
 use serde_json::{Value, json};
 
 /// Case, question, gold answers, passages, answer.
-const CASES: [(&str, &str, &[&str], &[&str], &str); 4] = [
+type CaseTexts = (&'static str, &'static str, &'static [&'static str], &'static [&'static str], &'static str);
+
+const CASES: [CaseTexts; 4] = [
     ("whole", "When was it built?", &["1871", "in 1871"], &["Built in 1871.", "Of granite.", "By hand."], "In 1871."),
     ("no gold", "Is it open?", &[], &["Open in May."], "Yes."),
     ("no answer", "How high?", &["40 m"], &["It is 40 m high."], " \n"),

@@ -242,7 +242,7 @@ fn many(memory: &MemoryContext, order: impl Iterator<Item = usize>) -> ScoreResp
     let gold = |i: &usize| Gold { case_id: case(i), answers: vec![format!("answer {i}")], ..Gold::default() };
     let answer = |i: &usize| Answer {
         case_id: case(i),
-        text: Some(if i % 2 == 0 { format!("the answer {i}") } else { "none".to_string() }),
+        text: Some(if i.is_multiple_of(2) { format!("the answer {i}") } else { "none".to_string() }),
         error: (i % 1000 == 7).then(|| RowError::new(RowErrorKind::Timeout, "no reply")),
         ..Answer::default()
     };

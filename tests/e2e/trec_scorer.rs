@@ -137,11 +137,11 @@ fn space_with_runs() -> Space {
     let space = Space::new();
     let (mut qrels, mut run, mut scattered) = (String::new(), String::new(), vec![String::new(); 40]);
     for query in 1..=3 {
-        for document in 0..40 {
+        for (document, lines) in scattered.iter_mut().enumerate() {
             qrels += &format!("q{query} 0 d{document} {}\n", (document + 1) % 2);
             let line = format!("q{query} Q0 d{document} 0 {} tag\n", (document * 7 * query) % 11);
             run += &line;
-            scattered[document] += &line;
+            *lines += &line;
         }
     }
     space.write("qrels.txt", &qrels);

@@ -47,6 +47,16 @@ pub enum SideError {
     /// `scores.parquet` is no table of scores.
     #[error("no table of scores: {0}")]
     Scores(#[from] TableError),
+    /// A score that no evaluator gives.
+    #[error("expected finite scores up to 1e100, found {value} of {evaluator} for case {case:?}")]
+    Value {
+        /// The evaluator.
+        evaluator: String,
+        /// The case.
+        case: String,
+        /// The number.
+        value: f64,
+    },
 }
 
 #[derive(Deserialize)]
@@ -158,6 +168,7 @@ pub fn sides_of_report(place: Option<&Path>, report: &[u8], scores: Option<Vec<u
     if let Some(scores) = scores {
         read_table(&mut sides, scores)?;
     }
+    sound(&sides)?;
     for side in &mut sides {
         side.identity = identity(&file, side);
         side.name = match place {
@@ -190,6 +201,18 @@ fn side<'a>(sides: &'a mut Vec<Side>, recipe: &str, query: &str) -> &'a mut Side
         }
     };
     &mut sides[position]
+}
+
+/// Checks that every score is one that an evaluator may give.
+fn sound(sides: &[Side]) -> Result<(), SideError> {
+    for (evaluator, scores) in sides.iter().flat_map(|side| &side.scores) {
+        for (case, scored) in scores {
+            if let Some(value) = scored.value.filter(|value| !value.is_finite() || value.abs() > 1e100) {
+                return Err(SideError::Value { evaluator: evaluator.clone(), case: case.clone(), value });
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The table has every case, and decides.

@@ -69,7 +69,10 @@ impl UnitResponses {
 
     /// Why row `row` has no (whole) response. A failed retrieval is told rather than the answer that it took along.
     pub(super) fn failure(&self, row: usize) -> Option<ResponseFailure> {
-        let failure = |step, error: &Option<RowError>| error.clone().map(|error| ResponseFailure { step, error });
+        let failure = |step, error: &Option<RowError>| {
+            let error = error.clone().filter(|error| error.kind != RowErrorKind::Absent);
+            error.map(|error| ResponseFailure { step, error })
+        };
         let answers = self.answers.as_ref();
         failure(Step::Retrieve, &self.results.get(row)?.error)
             .or_else(|| failure(Step::Answer, &answers?.get(row)?.error))

@@ -5,6 +5,7 @@ use ragstage_cache::table_file::{Rows, TableFile, TableSource};
 use serde::{Deserialize, Serialize};
 
 use super::json::{Json, from_json, list, to_json};
+use super::row_outcomes::RowOutcomes;
 use super::row_parts::RowParts;
 use crate::contract::{Artifact, TableArtifact};
 use crate::error::{DecodeError, RowError};
@@ -145,7 +146,7 @@ impl Answers {
     ///
     /// # Errors
     /// When it is damaged.
-    pub fn outcomes(table: &TableFile, group: usize) -> Result<(Texts, Vec<Option<RowError>>, Vec<bool>), DecodeError> {
+    pub fn outcomes(table: &TableFile, group: usize) -> Result<RowOutcomes, DecodeError> {
         let table = table.read(group, &["case_id", "error", "refused"])?;
         let errors = table.opt_texts("error")?;
         let errors = errors.iter().map(|error| error.map(from_json).transpose()).collect::<Result<_, _>>()?;

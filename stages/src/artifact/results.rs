@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::answers::Answer;
 use super::json::{Json, from_json, object, to_json};
+use super::row_outcomes::RowOutcomes;
 use super::row_parts::RowParts;
 use super::shared;
 use crate::contract::{Artifact, TableArtifact};
@@ -194,7 +195,7 @@ impl Results {
     ///
     /// # Errors
     /// When it is damaged.
-    pub fn outcomes(table: &TableFile, group: usize) -> Result<(Texts, Vec<Option<RowError>>, Vec<bool>), DecodeError> {
+    pub fn outcomes(table: &TableFile, group: usize) -> Result<RowOutcomes, DecodeError> {
         let table = table.read(group, &["case_id", "error", "answer"])?;
         let errors = table.opt_texts("error")?;
         let errors = errors.iter().map(|error| error.map(from_json).transpose()).collect::<Result<_, _>>()?;

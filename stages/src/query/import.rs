@@ -129,7 +129,11 @@ impl Walk for ImportResponses {
 type Imported = (Retrieved, Answer, Option<f64>);
 
 /// A file's responses by the position of their case in the benchmark's queries.
-struct ByCase(HashMap<usize, Response>);
+struct ByCase {
+    responses: HashMap<usize, Response>,
+    /// Whether any response has an answer: a TREC run has none, and must not be taken for one that answers nothing.
+    has_answers: bool,
+}
 
 impl Action for ImportResponses {
     fn step(&self) -> Step {
@@ -144,7 +148,11 @@ impl Action for ImportResponses {
         let imported: Vec<Imported> = match &self.set.source {
             ImportSource::File { path, digest, format, pick } => {
                 let set = self.read(context, &queries, path, digest, *format, pick)?;
-                positions.iter().map(|row| set.0.get(row).map_or_else(|| self.absent(), of_file)).collect()
+                let all = positions.iter().map(|row| set.responses.get(row).map_or_else(|| self.absent(), of_file));
+                match set.has_answers {
+                    true => all.collect(),
+                    false => all.map(without_answer).collect(),
+                }
             }
             ImportSource::Run(tables) => {
                 let known = Kept::read(context, tables)?;
@@ -244,7 +252,8 @@ impl ImportResponses {
                 let hint = "correct the ids, or say `unknown: ignore`";
                 return Err(StageError::input(step, vec![InputError::new(Place::file(path), message).hint(hint)]));
             }
-            Ok(ByCase(by_case))
+            let has_answers = by_case.values().any(|response: &Response| response.answer.is_some());
+            Ok(ByCase { responses: by_case, has_answers })
         })
     }
 }
@@ -252,6 +261,13 @@ impl ImportResponses {
 fn failed_with(error: RowError) -> Imported {
     let retrieved = Retrieved { error: Some(error.clone()), ..Retrieved::default() };
     (retrieved, Answer { error: Some(error), ..Answer::default() }, None)
+}
+
+/// Of a set without answers: evaluators that read them skip the case.
+fn without_answer((retrieved, answer, latency_ms): Imported) -> Imported {
+    let why = || RowError::new(RowErrorKind::Absent, "the response set has no answers");
+    let error = answer.error.or_else(|| Some(why()));
+    (retrieved, Answer { error, ..Answer::default() }, latency_ms)
 }
 
 fn of_file(response: &Response) -> Imported {

@@ -42,9 +42,26 @@ impl ResponseSet {
         pick: &Pick,
     ) -> Result<Self, Vec<InputError>> {
         let bytes = SourceBytes { path, bytes }.unpacked().map_err(|error| vec![error])?;
+        let fault = |message: &str, hint: &str| vec![InputError::new(Place::file(path), message).hint(hint)];
+        if bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes).trim_ascii().is_empty() {
+            return Err(fault("the file is empty", "a set of responses has at least one"));
+        }
         let format = format.unwrap_or_else(|| ResponseFormat::of(&bytes));
         let read = match format {
-            ResponseFormat::Jsonl => return Ok(ResponseSet { format, responses: read_jsonl_responses(path, &bytes)? }),
+            ResponseFormat::Jsonl => {
+                let responses = read_jsonl_responses(path, &bytes)?;
+                let says = |response: &Response| {
+                    response.answer.is_some() || !response.results.is_empty() || response.error.is_some()
+                };
+                if !responses.iter().any(says) {
+                    let message = "no line has an `answer`, `results` or an `error`: these are no responses";
+                    return Err(fault(
+                        message,
+                        "a response is {\"case_id\": ..., \"answer\": ..., \"results\": [...]}",
+                    ));
+                }
+                return Ok(ResponseSet { format, responses });
+            }
             ResponseFormat::Parquet => parquet::read(path, &bytes)?,
             ResponseFormat::TrecRun => trec_run::read(path, &bytes)?,
             ResponseFormat::HetaReport => heta_report::read(path, &bytes, pick)?,

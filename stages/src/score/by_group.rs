@@ -28,6 +28,9 @@ struct ScoredGroup {
     failed: u64,
 }
 
+/// Scores with their keys, `None` for those that are computed anew each time; a row for each case.
+type KeyedScores = (Vec<ScoreRow>, Vec<Option<Digest>>);
+
 fn encode(error: impl std::fmt::Display) -> StageError {
     StageError::encode(Step::Score, error)
 }
@@ -75,7 +78,6 @@ impl ScoreResponses {
     }
 
     /// The scores of a row group with their keys; `None` where nobody wants them.
-    #[allow(clippy::type_complexity)]
     fn score_group(
         &self,
         context: &dyn Context,
@@ -83,7 +85,7 @@ impl ScoreResponses {
         previous: Option<&PreviousScores>,
         group: usize,
         tables: &GroupTables,
-    ) -> Result<Option<(Vec<ScoreRow>, Vec<Option<Digest>>)>, StageError> {
+    ) -> Result<Option<KeyedScores>, StageError> {
         let rows = tables.rows;
         if self.evaluator.reads().answer && self.answers.is_none() {
             let skipped = |row| self.row(tables, row, Ok(Score::skipped(NO_ANSWERS)));

@@ -42,7 +42,7 @@ pub(super) struct GroupTables {
 }
 
 enum GroupGold {
-    Whole { gold: GoldRows, questions: Option<Texts> },
+    Whole { gold: Box<GoldRows>, questions: Option<Texts> },
     Some { gold: Arc<Golds>, digests: Arc<GoldDigests>, queries: Option<Arc<Queries>>, cases: Vec<usize> },
 }
 
@@ -137,7 +137,7 @@ impl<'a> UnitTables<'a> {
                     }
                     None => None,
                 };
-                GroupGold::Whole { gold, questions }
+                GroupGold::Whole { gold: Box::new(gold), questions }
             }
             GoldTable::Some { gold, digests, queries, cases } => GroupGold::Some {
                 gold: gold.clone(),

@@ -17,7 +17,7 @@ pub enum Client {
     /// Over HTTP.
     Http(Box<HttpClient>),
     /// As processes of our own.
-    Command(CommandClient),
+    Command(Box<CommandClient>),
 }
 
 impl Client {
@@ -32,7 +32,8 @@ impl Client {
                 Ok(Client::Http(Box::new(client)))
             }
             Transport::Command { command, directory, environment, variables, operations: _ } => {
-                CommandClient::new(command, directory, environment, variables).map(Client::Command)
+                CommandClient::new(command, directory, environment, variables)
+                    .map(|client| Client::Command(Box::new(client)))
             }
         }
     }

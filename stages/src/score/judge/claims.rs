@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::judge::JudgeOptions;
+use super::judge_evaluator::JudgeOptions;
 use super::judge_kind::JudgeKind;
 use super::prompts::{CLAIMS, ReplyForm};
 use super::questions::{Question, Reply, ask};

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::claims::{known_zero, numbered};
-use super::judge::JudgeOptions;
+use super::judge_evaluator::JudgeOptions;
 use super::judge_kind::{JudgeKind, OpenVikingParse, OpenVikingScale};
 use super::openviking_reply::parse_openviking_reply;
 use super::prompts::{RUBRIC_CASE, ReplyForm};

@@ -5,7 +5,7 @@ mod claims;
 mod contexts;
 mod grades;
 mod human_labels;
-mod judge;
+mod judge_evaluator;
 mod judge_kind;
 mod kappa;
 mod openviking_reply;
@@ -18,7 +18,7 @@ mod rubric;
 
 pub use contexts::ContextLimits;
 pub use human_labels::{HumanLabel, HumanLabels};
-pub use judge::{Judge, JudgeOptions};
+pub use judge_evaluator::{Judge, JudgeOptions};
 pub use judge_kind::{JudgeKind, OpenVikingParse, OpenVikingScale};
 pub use kappa::{Agreement, KappaScale, agreement};
 pub use openviking_reply::{OpenVikingReply, ParsedBy, ReasoningKind, parse_openviking_reply};

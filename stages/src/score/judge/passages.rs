@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::claims::{known_zero, numbered, verdicts_schema};
-use super::judge::JudgeOptions;
+use super::judge_evaluator::JudgeOptions;
 use super::prompts::ReplyForm;
 use super::questions::{Question, Reply, ask};
 use super::repeats::combined;

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::judge::JudgeOptions;
+use super::judge_evaluator::JudgeOptions;
 use super::prompts::{ReplyForm, message};
 use super::reply_rule;
 use crate::contract::Context;

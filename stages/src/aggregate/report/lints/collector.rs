@@ -78,7 +78,7 @@ impl<'a> Lints<'a> {
             column.ties.see(case_id, &retrieved.results);
             column.self_hits.see(case_id, &retrieved.results);
             let unit = self.cases.units.units.iter().find(|unit| unit.unit_id == case.unit_id);
-            column.bypass.see(case_id, unit.map_or(0, |unit| unit.documents as u64), &retrieved.results);
+            column.bypass.see(case_id, unit.map_or(0, |unit| unit.documents), &retrieved.results);
             if let Some(gold) = case.gold {
                 column.unjudged.see(case_id, gold, &retrieved.results);
             }
