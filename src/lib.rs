@@ -17,7 +17,7 @@
 macro_rules! tell {
     ($($message:tt)*) => {{
         use std::io::Write as _;
-        let _ = writeln!(std::io::stderr(), $($message)*);
+        let _ = writeln!(std::io::stderr(), "{}", $crate::plain::plain(&format!($($message)*)));
     }};
 }
 
@@ -31,6 +31,7 @@ pub mod exit;
 pub mod explain;
 pub mod graph;
 pub mod models;
+pub mod plain;
 pub mod plan;
 pub mod progress;
 pub mod publish;

@@ -60,6 +60,16 @@ pub fn compare(flags: &CompareFlags, store: Option<&Path>) -> Result<u8, Failure
                 .to_string(),
         });
     }
+    let scored = |(first, second): &&(&Side, &Side)| {
+        let both = first.scores.iter().filter_map(|(evaluator, ones)| Some((ones, second.scores.get(evaluator)?)));
+        both.into_iter().any(|(ones, others)| ones.keys().any(|case| others.contains_key(case)))
+    };
+    if let Some((first, second)) = pairs.iter().find(|pair| !scored(pair)) {
+        return Err(Failure::NotThere {
+            what: format!("{} and {} have no scored case in common", first.name, second.name),
+            hint: "cases are compared by their ids; both sides must be of one benchmark".to_string(),
+        });
+    }
     match flags.format {
         Format::Json => {
             out_json(&json!({"format": "ragstage.compare.v1", "statistics": statistics, "comparisons": comparisons}))?

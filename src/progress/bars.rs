@@ -50,7 +50,7 @@ impl EventSink for Bars {
         state.tally.take(event);
         if let Some(line) = state.notices.line(event) {
             // A terminal that cannot be drawn on loses a notice, which the run record has.
-            let _ = self.all.println(line);
+            let _ = self.all.println(crate::plain::plain(&line));
         }
         let step = match event {
             Event::ActionStale { step, .. }

@@ -67,6 +67,18 @@ fn recipes_of_one_evaluation() {
 }
 
 #[test]
+fn reports_of_other_cases_are_not_compared() {
+    let space = two_recipes();
+    space.ragstage("report evaluation.yaml -o before").expect(0);
+    let cases = space.read("cases.jsonl").replace("\"case_id\":\"", "\"case_id\":\"new-");
+    space.write("cases.jsonl", &cases);
+    space.run("").expect(0);
+    let ran = space.ragstage("compare before evaluation.yaml").expect(3);
+    assert!(ran.stderr.contains("have no scored case in common"), "{}", ran.stderr);
+    assert_eq!(ran.stdout, "");
+}
+
+#[test]
 fn a_report_kept_from_before_and_the_last_run() {
     let space = two_recipes();
     std::fs::create_dir(space.path("baseline")).expect("a folder");

@@ -82,6 +82,9 @@ fn a_baseline_is_a_report_of_before() {
     space.edit("evaluation.yaml", "chunk: {size: 12}", "full_text: {stop_words: [lighthouse, fish, traders, ferry, crossing, museum, built, steps, climb, open, opens, pay, takes, take]}");
     let ran = space.run("").expect(13);
     assert!(ran.stderr.contains("to baseline over 10 cases"), "{}", ran.stderr);
+    // Its own report is no baseline: it would always pass.
+    let ran = space.run("--baseline reports/small").expect(3);
+    assert!(ran.stderr.contains("it would be compared with itself"), "{}", ran.stderr);
     // A baseline that is none is an error, and no pass.
     space.write("main/report.json", "{}");
     let ran = space.run("").expect(3);

@@ -110,6 +110,48 @@ fn a_python_file_scores_every_case_once() {
     assert_eq!(paid(&ran), CASE_COUNT);
 }
 
+/// The square of such a score is no number: one case must not make a mean infinite.
+#[test]
+fn a_score_beyond_all_bounds_fails_its_case() {
+    if !python() {
+        return;
+    }
+    let space = with_file(
+        "def evaluate(case, response):\n    return 1e308 if case[\"question\"].startswith(\"When\") else 1e100\n",
+    );
+    let ran = space.run("").expect(11);
+    let failed = failures(&ran);
+    assert!(
+        !failed.is_empty() && failed.values().all(|message| message.contains("which is beyond 1e100")),
+        "{failed:?}"
+    );
+    let report = space.json(REPORT);
+    let mean = &report["ragstage"]["summary"]["measures"][0]["mean"];
+    assert!(mean.as_f64().is_some_and(|mean| (mean / 1e100 - 1.0).abs() < 1e-9), "{mean}");
+}
+
+/// What a program writes is quoted; a terminal must not obey it.
+#[test]
+fn escape_sequences_are_not_passed_on() {
+    if !python() {
+        return;
+    }
+    let space = with_file(
+        r#"
+import os, sys
+
+
+def evaluate(case, response):
+    sys.stderr.write("\x1b[2J\x1b[31mno model\x1b[0m\r\n")
+    sys.stderr.flush()
+    os._exit(3)
+"#,
+    );
+    let ran = space.run("").expect(11);
+    assert!(ran.stderr.contains("its standard error ends with: no model"), "{}", ran.stderr);
+    assert!(!(ran.stdout + &ran.stderr).contains(['\x1b', '\r']));
+}
+
 #[test]
 fn values_of_all_kinds() {
     if !python() {

@@ -98,3 +98,15 @@ fn faults_of_both_files_and_of_flags_are_told() {
     }
     assert_eq!(space.ragstage("score --cases cases.jsonl --responses none.jsonl").code, 3);
 }
+
+#[test]
+fn scores_never_go_over_what_is_read() {
+    let space = space();
+    for read in ["cases.jsonl", "responses.jsonl", "./responses.jsonl"] {
+        let before = space.read(read);
+        let ran = space.ragstage(&format!("{COMMAND} --evaluator token_f1 --per-case {read}"));
+        assert_eq!(ran.code, 2, "{}", ran.stderr);
+        assert!(ran.stderr.contains("would write over a file that is read"), "{}", ran.stderr);
+        assert_eq!(space.read(read), before, "{read}");
+    }
+}

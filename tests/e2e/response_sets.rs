@@ -74,6 +74,20 @@ fn a_trec_run_is_a_recipe() {
     assert_eq!((&rr["mean"], &rr["counts"]["skipped"]), (&json!(2.0 / 3.0), &json!(CASE_COUNT - 3)));
 }
 
+/// A ranking is not an answer of nothing: what reads answers skips it, and no response has failed.
+#[test]
+fn evaluators_of_answers_skip_a_trec_run() {
+    let space = town("{path: bm25.trec}");
+    space.write("bm25.trec", RUN);
+    space.edit("evaluation.yaml", "[evidence_recall@3, answer_contains]", "[RR, answer_contains]");
+    space.run("").expect(0);
+    assert_eq!(measure(&space, "RR")["counts"]["scored"], CASE_COUNT);
+    let contains = measure(&space, "answer_contains");
+    let counts = &contains["counts"];
+    assert_eq!((&contains["mean"], &counts["failed"]), (&Value::Null, &json!(0)), "{contains}");
+    assert_eq!(counts["skipped"], CASE_COUNT, "{contains}");
+}
+
 #[test]
 fn json_lines_have_answers_and_latencies() {
     let space = town("{path: old.jsonl}");
@@ -122,6 +136,19 @@ fn import_writes_what_a_recipe_reads() {
         assert_eq!(scored(&format!("kept/{name}")), given, "{format}");
         // The file can go away.
         assert_eq!(given.1["imported.answer_contains"], 1.0 / CASE_COUNT as f64);
+    }
+}
+
+#[test]
+fn import_never_writes_over_what_is_read() {
+    let space = town("{path: old.jsonl}");
+    space.write("old.jsonl", &lines());
+    space.run("").expect(0);
+    for taken in ["old.jsonl", "cases.jsonl", "evaluation.yaml", "reports/small/new.jsonl", ".ragstage/new.jsonl"] {
+        let before = space.path(taken).exists().then(|| space.read(taken));
+        let ran = space.ragstage(&format!("import evaluation.yaml old.jsonl -o {taken}")).expect(2);
+        assert!(ran.stderr.contains("--output"), "{}", ran.stderr);
+        assert_eq!(space.path(taken).exists().then(|| space.read(taken)), before, "{taken}");
     }
 }
 
@@ -224,6 +251,9 @@ fn sets_that_do_not_fit_are_refused_with_their_place() {
         ),
         ("a.json", "{\n\"case_results\": [".to_string(), "a.json:2:"),
         ("a.parquet", "PAR1 and nothing else".to_string(), "cannot be read"),
+        ("a.jsonl", " \n\n".to_string(), "the file is empty"),
+        ("a.trec", String::new(), "the file is empty"),
+        ("a.jsonl", "{\"case_id\": \"built\"}\n".to_string(), "no line has an `answer`, `results` or an `error`"),
     ] {
         let space = town(&format!("{{path: {name}}}"));
         space.write(name, &text);
