@@ -187,7 +187,7 @@ mod tests {
     use super::*;
 
     fn spec(name: &str, cutoff: Option<u32>, options: Value) -> EvaluatorConfig {
-        let options = options.as_object().unwrap().clone();
+        let options = options.as_object().expect("an object").clone();
         EvaluatorConfig::Spec(EvaluatorSpec { name: name.to_string(), cutoff, options })
     }
 
@@ -208,7 +208,9 @@ mod tests {
 
     #[test]
     fn both_forms_in_one_list() {
-        let specs = read("[nDCG@10, {name: token_f1, cutoff: 5, options: {mode: macro}}]").unwrap().unwrap();
+        let specs = read("[nDCG@10, {name: token_f1, cutoff: 5, options: {mode: macro}}]")
+            .expect("evaluators")
+            .expect("evaluators");
         assert_eq!(specs, [spec("nDCG", Some(10), json!({})), spec("token_f1", Some(5), json!({"mode": "macro"}))]);
         assert_eq!(specs[1].to_string(), "token_f1(mode=macro)@5");
     }

@@ -260,9 +260,9 @@ mod tests {
 
     #[test]
     fn a_gate_is_read() {
-        let evaluators = [EvaluatorConfig::Spec(EvaluatorSpec::parse("P(rel=2)@5").unwrap())];
+        let evaluators = [EvaluatorConfig::Spec(EvaluatorSpec::parse("P(rel=2)@5").expect("a measure"))];
         let gates = read("[{measure: 'P( rel = 2 )@5', recipe: small, query: bm25, at_least: 0.6}]", Some(&evaluators))
-            .unwrap();
+            .expect("gates");
         let gate = GateSpec {
             measure: "P(rel=2)@5".to_string(),
             recipe: Some("small".to_string()),
@@ -276,7 +276,7 @@ mod tests {
 
     #[test]
     fn dangling_names_and_empty_bounds_are_reported() {
-        let evaluators = [EvaluatorConfig::Spec(EvaluatorSpec::parse("nDCG@10").unwrap())];
+        let evaluators = [EvaluatorConfig::Spec(EvaluatorSpec::parse("nDCG@10").expect("a measure"))];
         for (text, expected) in [
             (
                 "[{measure: nDCG@5, at_most: 1}]",

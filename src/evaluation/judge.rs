@@ -307,9 +307,9 @@ mod tests {
 
     /// The judge, in a folder with `files`.
     fn read(text: &str, files: &[(&str, &str)]) -> Result<JudgeConfig, Vec<String>> {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = tempfile::tempdir().expect("a folder");
         for (name, text) in files {
-            std::fs::write(folder.path().join(name), text).unwrap();
+            std::fs::write(folder.path().join(name), text).expect("a file");
         }
         let models = Models { list: vec![model()], incomplete: false };
         let prompts = PromptFiles::new(folder.path());
@@ -319,7 +319,7 @@ mod tests {
         match checked(text, &shape, |view, faults| convert(view, &known, faults)) {
             Ok(config) => {
                 assert_eq!(prompts.into_read().len(), files.len());
-                Ok(config.unwrap())
+                Ok(config.expect("a judge"))
             }
             Err(told) => Err(told.into_iter().map(|line| line.replace(&place, "FOLDER")).collect()),
         }
@@ -328,12 +328,12 @@ mod tests {
     #[test]
     fn defaults_are_those_of_the_stage() {
         for (word, _) in JUDGE.variants.iter().filter(|(word, _)| *word != "rubric") {
-            let config = read(&format!("{{judge: {word}, model: judge}}"), &[]).unwrap();
+            let config = read(&format!("{{judge: {word}, model: judge}}"), &[]).expect("a judge");
             let expected = JudgeOptions::new(&config.judge.kind, model());
             assert_eq!((config.judge.name.as_str(), &config.judge.options), (*word, &expected));
             assert_eq!(config.judge.kind.name(), *word);
             let spelled = format!("{{judge: {word}, model: judge, {}", &spelled_out(JUDGE.shared)[1..]);
-            assert_eq!(read(&spelled, &[]).unwrap(), config);
+            assert_eq!(read(&spelled, &[]).expect("a judge"), config);
         }
     }
 
@@ -345,18 +345,18 @@ mod tests {
             ("p.md", "{{ sources[0].text }} {{ claims[0].text }}"),
             ("human.csv", "case_id,label\nq1,1\n\"q,2\",0.5\n"),
         ];
-        let config = read(text, &files).unwrap();
+        let config = read(text, &files).expect("a judge");
         let options = &config.judge.options;
         assert_eq!((config.judge.name.as_str(), options.samples, options.temperature), ("grounded", 3, 0.5));
         assert_eq!((options.max_tokens, options.attempts), (99, 1));
         assert_eq!(options.contexts, ContextLimits { results: 2, tokens: 50 });
         assert_eq!(options.prompt.text(), files[0].1);
-        let labels = config.labels.unwrap();
+        let labels = config.labels.expect("labels");
         assert_eq!(
             labels.rows.iter().map(|row| (row.case_id.as_str(), row.label.as_str(), row.line)).collect::<Vec<_>>(),
             [("q1", "1", 2), ("q,2", "0.5", 3)]
         );
-        let config = read("{judge: openviking, model: judge, scale: binary, parse: openviking}", &[]).unwrap();
+        let config = read("{judge: openviking, model: judge, scale: binary, parse: openviking}", &[]).expect("a judge");
         let kind = JudgeKind::OpenViking { scale: OpenVikingScale::Binary, parse: OpenVikingParse::OpenViking };
         assert_eq!(config.judge.kind, kind);
     }
@@ -364,7 +364,8 @@ mod tests {
     #[test]
     fn a_rubric_says_what_may_be_replied() {
         let scale = |text: &str| {
-            let config = read("{judge: rubric, model: judge, name: tone, rubric: r.md}", &[("r.md", text)]).unwrap();
+            let config =
+                read("{judge: rubric, model: judge, name: tone, rubric: r.md}", &[("r.md", text)]).expect("a judge");
             let JudgeKind::Rubric(rubric) = config.judge.kind else { panic!("a rubric") };
             (rubric.scale.clone(), rubric.instruction.text().trim().to_string())
         };
