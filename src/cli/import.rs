@@ -16,7 +16,7 @@ use serde_json::json;
 
 use super::failure::{Failure, code_of, print_run_error};
 use super::flags::Format;
-use super::open::{Secrets, evaluations, refuse_overwriting, store_place};
+use super::open::{Secrets, evaluations, refuse_overwriting, same_file, store_place};
 use super::out::{out, out_json};
 use crate::batch::{Batch, EventRecorder, Settings};
 use crate::evaluation::{ResponsesConfig, ResponsesPlace};
@@ -74,9 +74,7 @@ pub fn import(flags: &ImportFlags, store: Option<&Path>) -> Result<u8, Failure> 
             folder.join(format!("{}.parquet", stem.unwrap_or_else(|| "responses".to_string())))
         }
     };
-    let same =
-        |a: &Path, b: &Path| std::fs::canonicalize(a).ok().is_some_and(|a| std::fs::canonicalize(b).ok() == Some(a));
-    if same(&output, &flags.responses) || same(&output, &evaluation.path) {
+    if same_file(&output, &flags.responses) {
         return Err(Failure::Usage(format!("--output {} would write over a file that is read", output.display())));
     }
     refuse_overwriting(&[("--output", output.as_path())], std::slice::from_ref(evaluation))?;

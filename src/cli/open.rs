@@ -115,17 +115,20 @@ pub fn require_secrets_of_evaluators(evaluations: &[Evaluation]) -> Result<(), F
     Ok(())
 }
 
+/// Whether both are there, and the same.
+pub fn same_file(one: &Path, other: &Path) -> bool {
+    std::fs::canonicalize(one).is_ok_and(|one| std::fs::canonicalize(other).is_ok_and(|other| one == other))
+}
+
 /// Refuses to write over what is read.
 ///
 /// # Errors
 /// When one of `outputs` is an evaluation file or a file of a benchmark.
 pub fn refuse_overwriting(outputs: &[(&str, &Path)], evaluations: &[Evaluation]) -> Result<(), Failure> {
-    let real = |path: &Path| std::fs::canonicalize(path).ok();
     for evaluation in evaluations {
         let listed = evaluation.benchmark.listing().into_iter().map(|file| file.path);
         for input in listed.chain([evaluation.path.clone()]) {
-            let Some(input) = real(&input) else { continue };
-            if let Some((flag, path)) = outputs.iter().find(|(_, path)| real(path).as_ref() == Some(&input)) {
+            if let Some((flag, path)) = outputs.iter().find(|(_, path)| same_file(path, &input)) {
                 let shown = path.display();
                 return Err(Failure::Usage(format!("{flag} {shown} would write over a file that is read")));
             }

@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::failure::Failure;
 use super::flags::{Format, RunFlags};
+use super::open::same_file;
 use super::out::{out, out_json};
 use super::standalone::{MOST_NAMED, Missing, StandaloneFlags, columns, evaluators, invalid, number};
 use crate::exit;
@@ -45,12 +46,8 @@ pub fn score_cases(flags: &StandaloneFlags, run: &RunFlags) -> Result<u8, Failur
         Some(Missing::Skip) => MissingCases::LeaveOut,
         _ => MissingCases::Fail,
     };
-    let real = |path: &Path| std::fs::canonicalize(path).ok();
-    if let Some(path) = flags.per_case.as_deref().filter(|path| path.exists())
-        && [Some(responses.as_ref()), flags.cases.as_deref()]
-            .into_iter()
-            .flatten()
-            .any(|read: &Path| real(read) == real(path))
+    if let Some(path) = flags.per_case.as_deref()
+        && (same_file(path, responses) || same_file(path, cases))
     {
         let shown = path.display();
         return Err(Failure::Usage(format!("--per-case {shown} would write over a file that is read")));

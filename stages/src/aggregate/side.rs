@@ -8,6 +8,8 @@ use ragstage_cache::table::{TableError, TableReader};
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::artifact;
+
 /// What one evaluator said of one case.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scored {
@@ -48,7 +50,7 @@ pub enum SideError {
     #[error("no table of scores: {0}")]
     Scores(#[from] TableError),
     /// A score that no evaluator gives.
-    #[error("expected finite scores up to 1e100, found {value} of {evaluator} for case {case:?}")]
+    #[error("expected finite scores up to {:e}, found {value} of {evaluator} for case {case:?}", artifact::Score::MOST)]
     Value {
         /// The evaluator.
         evaluator: String,
@@ -207,7 +209,8 @@ fn side<'a>(sides: &'a mut Vec<Side>, recipe: &str, query: &str) -> &'a mut Side
 fn sound(sides: &[Side]) -> Result<(), SideError> {
     for (evaluator, scores) in sides.iter().flat_map(|side| &side.scores) {
         for (case, scored) in scores {
-            if let Some(value) = scored.value.filter(|value| !value.is_finite() || value.abs() > 1e100) {
+            if let Some(value) = scored.value.filter(|value| !value.is_finite() || value.abs() > artifact::Score::MOST)
+            {
                 return Err(SideError::Value { evaluator: evaluator.clone(), case: case.clone(), value });
             }
         }

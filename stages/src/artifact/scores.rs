@@ -81,6 +81,9 @@ pub struct Score {
 }
 
 impl Score {
+    /// No score is greater in size, as sums and squares of such numbers are none; that which is, is a fault of its evaluator.
+    pub const MOST: f64 = 1e100;
+
     /// A scored case.
     pub fn scored(value: ScoreValue, passed: Option<bool>, detail: Json) -> Self {
         Score {

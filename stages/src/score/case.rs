@@ -57,19 +57,16 @@ impl Case<'_> {
 /// Why no case has a score where no answers are asked for and the evaluator reads them.
 pub(crate) const NO_ANSWERS: &str = "no answers were asked for";
 
-/// No score is greater; that which is, is a fault of the evaluator.
-const MOST: f64 = 1e100;
-
 /// The score, unless its value is none: a mean of it would be none either, and JSON has no such number.
 pub(crate) fn finite(score: Score) -> Result<Score, RowError> {
     match score.value {
         Some(ScoreValue::Number(value)) if !value.is_finite() => {
             Err(RowError::new(RowErrorKind::Evaluator, format!("the score is {value}, which is no number")))
         }
-        // Sums of such numbers, and of their squares, are none.
-        Some(ScoreValue::Number(value)) if value.abs() > MOST => {
-            Err(RowError::new(RowErrorKind::Evaluator, format!("the score is {value}, which is beyond {MOST:e}")))
-        }
+        Some(ScoreValue::Number(value)) if value.abs() > Score::MOST => Err(RowError::new(
+            RowErrorKind::Evaluator,
+            format!("the score is {value}, which is beyond {:e}", Score::MOST),
+        )),
         _ => Ok(score),
     }
 }
