@@ -7,6 +7,7 @@ mod changes_models;
 mod compare;
 mod counting_proxy;
 mod damage;
+mod documents;
 mod evaluation_file;
 mod faults;
 mod file_server;
@@ -20,6 +21,8 @@ mod kill;
 mod law;
 mod law_models;
 mod lints;
+#[path = "../../stages/tests/made_documents/mod.rs"]
+mod made_documents;
 mod make;
 mod model_faults;
 mod model_server;

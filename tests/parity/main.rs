@@ -4,6 +4,7 @@
 //! Whatever vectors are there are walked. What is absent, and what is there for a measure, an evaluator or an adapter that
 //! ours lacks, is said on standard error whether or not the test harness captures the output of tests.
 
+mod docx_text;
 mod embedders;
 mod golden;
 mod heta_adapters;
@@ -16,9 +17,12 @@ mod made_up;
 #[path = "../../stages/tests/memory/mod.rs"]
 mod memory;
 mod mended;
+mod openviking_docx;
 mod openviking_judge;
 mod openviking_metrics;
 mod openviking_recall;
+mod parsed;
+mod pdf_text;
 mod prepared;
 mod record_rules;
 mod scifact;
