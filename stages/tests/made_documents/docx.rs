@@ -15,8 +15,14 @@ const STYLES: &str = r#"<w:styles xmlns:w="http://schemas.openxmlformats.org/wor
         <w:pPr><w:numPr><w:numId w:val="1"/></w:numPr></w:pPr></w:style>
     </w:styles>"#;
 
-const RELATIONS: &str =
-    r#"<Relationships><Relationship Id="r" Type="http://x/styles" Target="styles.xml"/></Relationships>"#;
+const NUMBERING: &str = r#"<w:numbering xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main">
+    <w:abstractNum w:abstractNumId="0"><w:lvl w:ilvl="0"><w:numFmt w:val="decimal"/></w:lvl>
+        <w:lvl w:ilvl="1"><w:numFmt w:val="lowerLetter"/></w:lvl></w:abstractNum>
+    <w:num w:numId="2"><w:abstractNumId w:val="0"/></w:num>
+    </w:numbering>"#;
+
+const RELATIONS: &str = r#"<Relationships><Relationship Id="r" Type="http://x/styles" Target="styles.xml"/>
+    <Relationship Id="n" Type="http://x/numbering" Target="numbering.xml"/></Relationships>"#;
 
 /// A zip archive of these files.
 pub fn archive(files: &[(&str, &[u8])]) -> Vec<u8> {
@@ -29,7 +35,7 @@ pub fn archive(files: &[(&str, &[u8])]) -> Vec<u8> {
 }
 
 /// A document with this body, and the styles `N` (normal), `T` (title), `H1`, `H2`, `H` (a heading without a level) and `L`
-/// (a list).
+/// (a list). The list `2` is numbered.
 pub fn docx(body: &str) -> Vec<u8> {
     let document = format!(
         "<w:document xmlns:w=\"http://schemas.openxmlformats.org/wordprocessingml/2006/main\" \
@@ -38,6 +44,7 @@ pub fn docx(body: &str) -> Vec<u8> {
     archive(&[
         ("word/document.xml", document.as_bytes()),
         ("word/styles.xml", STYLES.as_bytes()),
+        ("word/numbering.xml", NUMBERING.as_bytes()),
         ("word/_rels/document.xml.rels", RELATIONS.as_bytes()),
     ])
 }

@@ -24,8 +24,10 @@ pub(super) enum Block {
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Paragraph {
     pub(super) style: Option<String>,
-    /// Whether it is an item of a list; `None` where its style says.
-    pub(super) is_list: Option<bool>,
+    /// The id of the list that it is an item of, `0` for none; `None` where its style says.
+    pub(super) list: Option<String>,
+    /// Its level in the list, 0 for the topmost.
+    pub(super) level: usize,
     pub(super) is_plain: bool,
     /// All its text. A line break is `\n`, a tab `\t`.
     pub(super) text: String,
@@ -235,7 +237,12 @@ impl Body {
             }
             ("numId", Kind::ListProperties) => {
                 if let Some(paragraph) = self.paragraphs.last_mut() {
-                    paragraph.is_list = value().map(|id| id != "0");
+                    paragraph.list = value();
+                }
+            }
+            ("ilvl", Kind::ListProperties) => {
+                if let Some(paragraph) = self.paragraphs.last_mut() {
+                    paragraph.level = number().unwrap_or(0);
                 }
             }
             ("tbl", _) if self.tables.len() < DEEPEST_TABLE => {

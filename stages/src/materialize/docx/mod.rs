@@ -4,6 +4,7 @@
 //! Headers, footers, footnotes, comments and what was deleted are left out.
 
 mod body;
+mod numbering;
 mod openviking;
 mod package;
 mod page;
@@ -15,6 +16,7 @@ use thiserror::Error;
 pub use self::openviking::openviking_markdown;
 
 use self::body::Block;
+use self::numbering::Numbering;
 use self::package::Package;
 use self::styles::Styles;
 use super::parser::Parsed;
@@ -71,6 +73,7 @@ impl DocxError {
 /// What is read of a document.
 struct Docx {
     styles: Styles,
+    numbering: Numbering,
     blocks: Vec<Block>,
 }
 
@@ -82,8 +85,12 @@ impl Docx {
             Some(styles) => Styles::read(&styles)?,
             None => Styles::default(),
         };
+        let numbering = match package.related_part(&main, "/numbering")? {
+            Some(numbering) => Numbering::read(&numbering)?,
+            None => Numbering::default(),
+        };
         let xml = package.part(&main)?.ok_or(DocxError::NoDocument(main))?;
-        Ok(Docx { styles, blocks: body::read(&xml)? })
+        Ok(Docx { styles, numbering, blocks: body::read(&xml)? })
     }
 }
 

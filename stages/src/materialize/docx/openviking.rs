@@ -14,7 +14,7 @@ const LONGEST_MARK: usize = 100;
 /// # Errors
 /// When it is no DOCX, or a broken one.
 pub fn openviking_markdown(bytes: &[u8], name: &str) -> Result<String, DocxError> {
-    let Docx { styles, blocks } = Docx::read(bytes)?;
+    let Docx { styles, blocks, .. } = Docx::read(bytes)?;
     let mut lines = vec![format!("# {name}"), String::new()];
     for block in &blocks {
         let Block::Paragraph(paragraph) = block else { continue };

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::body::{Block, Cell, Paragraph, Table};
+use super::numbering::ItemCounter;
 use super::styles::Styles;
 use super::{Docx, DocxError};
 use crate::artifact::Heading;
@@ -17,7 +18,8 @@ const MOST_TEXT: usize = 256 << 20;
 /// # Errors
 /// When there is too much text.
 pub(super) fn parsed(docx: &Docx) -> Result<Parsed, DocxError> {
-    let mut writer = DocxPage { page: PageWriter::new(), styles: &docx.styles, title: None };
+    let items = ItemCounter::new(&docx.numbering);
+    let mut writer = DocxPage { page: PageWriter::new(), styles: &docx.styles, items, title: None };
     writer.blocks(&docx.blocks, Gap::Paragraph)?;
     let DocxPage { page, title, .. } = writer;
     let page = page.finish();
@@ -29,6 +31,7 @@ pub(super) fn parsed(docx: &Docx) -> Result<Parsed, DocxError> {
 struct DocxPage<'a> {
     page: PageWriter,
     styles: &'a Styles,
+    items: ItemCounter<'a>,
     title: Option<String>,
 }
 
@@ -59,16 +62,18 @@ impl DocxPage<'_> {
                 self.page.text(&paragraph.text);
                 self.page.end_heading();
             }
-            _ if paragraph.is_list.unwrap_or_else(|| self.styles.is_list(style)) => {
-                self.page.begin_item("- ".to_string());
-                self.lines(&paragraph.text);
-                self.page.end_item();
-            }
-            _ => {
-                self.page.break_with(gap);
-                self.lines(&paragraph.text);
-                self.page.break_with(gap);
-            }
+            _ => match paragraph.list.as_deref().or_else(|| self.styles.list(style)).filter(|list| *list != "0") {
+                Some(list) => {
+                    self.page.begin_item(self.items.marker(list, paragraph.level));
+                    self.lines(&paragraph.text);
+                    self.page.end_item();
+                }
+                None => {
+                    self.page.break_with(gap);
+                    self.lines(&paragraph.text);
+                    self.page.break_with(gap);
+                }
+            },
         }
     }
 
@@ -141,6 +146,19 @@ mod tests {
         assert_eq!(page.text, "The title\n\nOne\n\nZoë & co.\n\n- first\n- second\n\nTwo\n\nend");
         let headings: Vec<_> = page.headings.iter().map(|h| (h.offset, h.level, h.title.as_str())).collect();
         assert_eq!(headings, [(11, 1, "One"), (45, 2, "Two")]);
+    }
+
+    #[test]
+    fn items_have_the_numbers_of_their_list() {
+        let item = |list: u32, level: u32, text: &str| {
+            format!(
+                "<w:p><w:pPr><w:numPr><w:ilvl w:val=\"{level}\"/><w:numId w:val=\"{list}\"/></w:numPr></w:pPr>\
+                 <w:r><w:t>{text}</w:t></w:r></w:p>"
+            )
+        };
+        let plain = "<w:p><w:pPr><w:pStyle w:val=\"L\"/><w:numPr><w:numId w:val=\"0\"/></w:numPr></w:pPr><w:r><w:t>plain</w:t></w:r></w:p>";
+        let body = [item(2, 0, "one"), item(2, 1, "under"), item(2, 0, "two"), item(9, 0, "other"), plain.to_string()];
+        assert_eq!(text(&body.concat()), "1. one\na. under\n2. two\n- other\n\nplain");
     }
 
     #[test]

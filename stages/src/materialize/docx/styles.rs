@@ -1,4 +1,4 @@
-//! The paragraph styles of a document: what they are called, and whether they are lists.
+//! The paragraph styles of a document: what they are called, and which list they are of.
 
 use std::collections::HashMap;
 
@@ -17,8 +17,8 @@ struct Style {
     /// As people see it.
     name: String,
     based_on: Option<String>,
-    /// Whether its paragraphs are items of a list; `None` where the style that it is based on says.
-    is_list: Option<bool>,
+    /// The id of the list that its paragraphs are items of, `0` for none; `None` where the style that it is based on says.
+    list: Option<String>,
 }
 
 /// The paragraph styles by id.
@@ -59,7 +59,7 @@ impl Styles {
                         style.name = shown_name(&attribute(&element, "val").unwrap_or_default());
                     }
                     ("basedOn", Some((_, style))) => style.based_on = attribute(&element, "val"),
-                    ("numId", Some((_, style))) => style.is_list = attribute(&element, "val").map(|id| id != "0"),
+                    ("numId", Some((_, style))) => style.list = attribute(&element, "val"),
                     _ => {}
                 },
                 Event::End(element) if element.local_name().as_ref() == "style" => styles.by_id.extend(open.take()),
@@ -80,17 +80,17 @@ impl Styles {
         self.style(id).map_or("", |style| &style.name)
     }
 
-    /// Whether paragraphs that name `id` are items of a list.
-    pub(super) fn is_list(&self, id: Option<&str>) -> bool {
+    /// The id of the list that paragraphs that name `id` are items of, `0` for none.
+    pub(super) fn list(&self, id: Option<&str>) -> Option<&str> {
         let mut style = self.style(id);
         for _ in 0..LONGEST_CHAIN {
             match style {
-                Some(Style { is_list: Some(is_list), .. }) => return *is_list,
+                Some(Style { list: Some(list), .. }) => return Some(list),
                 Some(Style { based_on: Some(base), .. }) => style = self.by_id.get(base),
-                _ => return false,
+                _ => return None,
             }
         }
-        false
+        None
     }
 }
 
@@ -143,8 +143,7 @@ mod tests {
     #[test]
     fn lists_are_inherited() {
         let styles = Styles::read(STYLES).expect("styles");
-        let lists: Vec<bool> = ["L", "L2", "Kop1", "A"].iter().map(|id| styles.is_list(Some(id))).collect();
-        assert_eq!(lists, [true, true, false, false]);
+        assert_eq!(["L", "L2", "Kop1", "A"].map(|id| styles.list(Some(id))), [Some("3"), Some("3"), None, None]);
     }
 
     #[test]
