@@ -53,6 +53,8 @@ enum TextRule {
     Exact,
     /// In normal form, or most of its words.
     Cover(TokenCover),
+    /// To the letter, but for white space.
+    Unspaced,
 }
 
 /// The rule of matching, as the options have it.
@@ -97,6 +99,7 @@ impl Matcher {
         let text = match cover {
             true => TextRule::Cover(TokenCover::of(identity)),
             false if identity.is(TEXT.name, "exact") => TextRule::Exact,
+            false if identity.is(TEXT.name, "unspaced") => TextRule::Unspaced,
             false => TextRule::Normal,
         };
         Ok(Matcher { labels, text })
@@ -159,6 +162,7 @@ impl Matcher {
         Some(match self.text {
             TextRule::Normal => passage.holds(piece.normal()),
             TextRule::Exact => passage.hit.text.contains(text),
+            TextRule::Unspaced => passage.unspaced().contains(piece.unspaced()),
             TextRule::Cover(cover) => passage.holds(piece.normal()) || cover.covers(passage.words(), piece.words()),
         })
     }
@@ -245,17 +249,19 @@ mod tests {
     fn texts_are_compared_as_asked() {
         let hit = json!({"id": "c", "text": "The High tide is at noon, as ever."});
         let cases = [
-            ("High tide is", [1.0, 1.0, 1.0]),
-            ("high  TIDE", [1.0, 0.0, 1.0]),
-            ("noon is the high tide, ever", [0.0, 0.0, 1.0]),
+            ("High tide is", [1.0, 1.0, 1.0, 1.0]),
+            ("high  TIDE", [1.0, 0.0, 1.0, 0.0]),
+            ("High ti\nde is", [0.0, 0.0, 0.0, 1.0]),
+            ("noon is the high tide, ever", [0.0, 0.0, 1.0, 0.0]),
             // 4 of the 5 words; 3 of the 4; of 3 words there must be all, in a row.
-            ("high tide at noon daily", [0.0, 0.0, 1.0]),
-            ("tide at noon daily", [0.0, 0.0, 0.0]),
-            ("noon high tide", [0.0, 0.0, 0.0]),
+            ("high tide at noon daily", [0.0, 0.0, 1.0, 0.0]),
+            ("tide at noon daily", [0.0, 0.0, 0.0, 0.0]),
+            ("noon high tide", [0.0, 0.0, 0.0, 0.0]),
         ];
         for (text, expected) in cases {
             let of = |options: &str| found(options, json!({"text": text}), hit.clone()).expect("a value");
-            assert_eq!([of(""), of("(text=exact)"), of("(text=cover)")], expected, "{text}");
+            let found = [of(""), of("(text=exact)"), of("(text=cover)"), of("(text=unspaced)")];
+            assert_eq!(found, expected, "{text}");
         }
         let of = |options: &str| found(options, json!({"text": "tide at noon daily"}), hit.clone());
         assert_eq!(of("(text=cover,threshold=0.75)"), Some(1.0));

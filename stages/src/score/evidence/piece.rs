@@ -5,17 +5,19 @@ use std::sync::OnceLock;
 use super::token_cover::TokenSet;
 use crate::artifact::Evidence;
 use crate::score::normal::normal_form;
+use crate::score::text_match::unspaced;
 
 /// A piece of gold evidence with what its text is compared by, each made when it is first asked for.
 pub(crate) struct Piece<'a> {
     pub(super) evidence: &'a Evidence,
     normal: OnceLock<String>,
+    unspaced: OnceLock<String>,
     words: OnceLock<TokenSet>,
 }
 
 impl<'a> Piece<'a> {
     pub(crate) fn new(evidence: &'a Evidence) -> Self {
-        Piece { evidence, normal: OnceLock::new(), words: OnceLock::new() }
+        Piece { evidence, normal: OnceLock::new(), unspaced: OnceLock::new(), words: OnceLock::new() }
     }
 
     /// The text as it stands, unless it is blank.
@@ -26,6 +28,11 @@ impl<'a> Piece<'a> {
     /// The text in normal form; empty where there is none.
     pub(super) fn normal(&self) -> &str {
         self.normal.get_or_init(|| self.evidence.text.as_deref().map(normal_form).unwrap_or_default())
+    }
+
+    /// The text without white space; empty where there is none.
+    pub(super) fn unspaced(&self) -> &str {
+        self.unspaced.get_or_init(|| self.evidence.text.as_deref().map(unspaced).unwrap_or_default())
     }
 
     /// The words of the text.
