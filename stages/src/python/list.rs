@@ -87,7 +87,11 @@ impl Reader<'_> {
                     number.push(c);
                     self.next();
                 }
-                if number.parse::<f64>().is_ok_and(f64::is_finite) { Ok(number) } else { Err(self.expected("a number")) }
+                if number.parse::<f64>().is_ok_and(f64::is_finite) {
+                    Ok(number)
+                } else {
+                    Err(self.expected("a number"))
+                }
             }
             _ => Err(self.expected("a text in quotes or a number")),
         }
@@ -147,11 +151,10 @@ mod tests {
     #[test]
     fn texts_as_python_quotes_them() {
         assert_eq!(items("['1,802', '1,673']"), ["1,802", "1,673"]);
-        assert_eq!(items(r#" ["S&P's", 'a "b"', 'it\'s \\ \n\t\x41\u00e9\U0001F600\q'] "#), [
-            "S&P's",
-            "a \"b\"",
-            "it's \\ \n\tAé😀\\q"
-        ]);
+        assert_eq!(
+            items(r#" ["S&P's", 'a "b"', 'it\'s \\ \n\t\x41\u00e9\U0001F600\q'] "#),
+            ["S&P's", "a \"b\"", "it's \\ \n\tAé😀\\q"]
+        );
         assert_eq!(items("[]"), Vec::<String>::new());
         assert_eq!(items("['a',]"), ["a"]);
         assert_eq!(items("[1, -2.50, '']"), ["1", "-2.50", ""]);

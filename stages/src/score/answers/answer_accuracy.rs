@@ -22,7 +22,9 @@ pub(crate) static ANSWER_ACCURACY: Definition = Definition {
     name: "answer_accuracy",
     pretty: "Answer Accuracy",
     description: "whether the answer says a gold answer: its words in a row, or the one of yes and no that it is",
-    citation: Some("Tang and Yang. MultiHop-RAG: Benchmarking Retrieval-Augmented Generation for Multi-Hop Queries. COLM 2024."),
+    citation: Some(
+        "Tang and Yang. MultiHop-RAG: Benchmarking Retrieval-Augmented Generation for Multi-Hop Queries. COLM 2024.",
+    ),
     higher_is_better: true,
     other_names: &["qa_accuracy", "response_accuracy"],
     cutoff: CutoffRule::None,
@@ -66,7 +68,8 @@ fn says(polar: &LabelReader, answer: &str, gold: &str) -> bool {
 
 fn shares_a_word(answer: &str, gold: &str) -> bool {
     let (answer, gold) = (quoted(answer).to_lowercase(), gold.to_lowercase());
-    let words = |text: &str| text.split(is_whitespace).filter(|word| !word.is_empty()).map(str::to_string).collect::<Vec<_>>();
+    let words =
+        |text: &str| text.split(is_whitespace).filter(|word| !word.is_empty()).map(str::to_string).collect::<Vec<_>>();
     let gold = words(&gold);
     words(&answer).iter().any(|word| gold.contains(word))
 }

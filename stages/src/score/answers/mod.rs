@@ -1,7 +1,9 @@
 //! Evaluators of answers against what is expected of them.
 
+mod answer_accuracy;
 mod answer_evaluator;
 mod answer_match;
+mod assignment;
 mod bag;
 mod citation_evaluator;
 mod citation_precision;
@@ -24,12 +26,19 @@ mod rouge_l;
 mod rouge_n;
 mod squad_em;
 mod stated_answer;
+mod tat_em;
+mod tat_f1;
+mod tat_number;
+mod tat_span;
 mod token_f1;
 mod token_overlap;
 mod token_precision;
 mod token_recall;
+mod uda_f1;
 mod uda_fin;
+mod uda_tail;
 
+pub(crate) use answer_accuracy::ANSWER_ACCURACY;
 pub(crate) use citation_precision::CITATION_PRECISION;
 pub(crate) use citation_recall::CITATION_RECALL;
 pub(crate) use contains::ANSWER_CONTAINS;
@@ -42,6 +51,9 @@ pub(crate) use refusal_agreement::REFUSAL_AGREEMENT;
 pub(crate) use rouge_l::ROUGE_L;
 pub(crate) use rouge_n::{ROUGE_1, ROUGE_2};
 pub(crate) use squad_em::SQUAD_EM;
+pub(crate) use tat_em::TAT_EM;
+pub(crate) use tat_f1::TAT_F1;
 pub(crate) use token_f1::TOKEN_F1;
 pub(crate) use token_precision::TOKEN_PRECISION;
 pub(crate) use token_recall::TOKEN_RECALL;
+pub(crate) use uda_f1::UDA_F1;

@@ -84,7 +84,9 @@ mod tests {
         // As in the script, `Nothing` begins with `no`.
         assert_eq!(f1(&["no"], "Nothing is said"), 1.0);
         // A gold answer of more words is compared as it is: P 2/3, R 2/4.
-        assert!((f1(&["yes on their site"], "yes their code") - 2.0 * (2.0 / 3.0) * 0.5 / (2.0 / 3.0 + 0.5)).abs() < 1e-12);
+        assert!(
+            (f1(&["yes on their site"], "yes their code") - 2.0 * (2.0 / 3.0) * 0.5 / (2.0 / 3.0 + 0.5)).abs() < 1e-12
+        );
         assert_eq!(f1(&["yes"], "It does, yes"), 2.0 * (1.0 / 3.0) / (1.0 / 3.0 + 1.0));
     }
 

@@ -14,7 +14,9 @@ pub(crate) static EVIDENCE_HITS: Definition = Definition {
     name: "evidence_hits",
     pretty: "Evidence Hits at k",
     description: "whether one of the first k results matches a piece of gold evidence",
-    citation: Some("Tang and Yang. MultiHop-RAG: Benchmarking Retrieval-Augmented Generation for Multi-Hop Queries. COLM 2024."),
+    citation: Some(
+        "Tang and Yang. MultiHop-RAG: Benchmarking Retrieval-Augmented Generation for Multi-Hop Queries. COLM 2024.",
+    ),
     higher_is_better: true,
     other_names: &["evidence_hit", "evidence_success", "evidencehits"],
     cutoff: CutoffRule::Default(10),
@@ -38,7 +40,10 @@ mod tests {
         let evidence = json!([{"text": "high tide"}, {"text": "noon"}]);
         let hits = json!([{"id": "1", "text": "low"}, {"id": "2", "text": "x"}, {"id": "3", "text": "at noon"}]);
         let of = |text: &str| value(text, evidence.clone(), hits.clone());
-        assert_eq!([of("evidence_hits@2"), of("evidence_hits@3"), of("evidence_hits")], [Some(0.0), Some(1.0), Some(1.0)]);
+        assert_eq!(
+            [of("evidence_hits@2"), of("evidence_hits@3"), of("evidence_hits")],
+            [Some(0.0), Some(1.0), Some(1.0)]
+        );
         assert_eq!(value("evidence_hits", json!([]), hits), None, "a question without evidence is left out");
     }
 

@@ -15,7 +15,9 @@ pub(crate) static EVIDENCE_MAP: Definition = Definition {
     name: "evidence_map",
     pretty: "Evidence MAP at k",
     description: "mean over the pieces of gold evidence of 1 / rank of the first of k results that matches it",
-    citation: Some("Tang and Yang. MultiHop-RAG: Benchmarking Retrieval-Augmented Generation for Multi-Hop Queries. COLM 2024."),
+    citation: Some(
+        "Tang and Yang. MultiHop-RAG: Benchmarking Retrieval-Augmented Generation for Multi-Hop Queries. COLM 2024.",
+    ),
     higher_is_better: true,
     other_names: &["evidence_ap", "evidencemap"],
     cutoff: CutoffRule::Default(10),
