@@ -1,5 +1,7 @@
 //! What is known of a public dataset, whichever part of it is evaluated.
 
+use super::{multihop_rag, uda};
+
 /// A public dataset that an adapter reads: what `ragstage data info` prints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct About {
@@ -65,4 +67,5 @@ pub struct LeftOut {
 }
 
 /// All public datasets that adapters read, by name.
-pub static DATASETS: &[&About] = &[];
+pub static DATASETS: &[&About] =
+    &[&multihop_rag::ABOUT, &uda::FETA, &uda::FIN, &uda::NQ, &uda::PAPER_TAB, &uda::PAPER_TEXT, &uda::TAT];

@@ -60,6 +60,11 @@ impl<'a> Fields<'a> {
         InputError::new(self.place(), message)
     }
 
+    /// The object's keys, in order.
+    pub(super) fn keys(&self) -> impl Iterator<Item = &'a str> {
+        self.object.keys().map(String::as_str)
+    }
+
     /// The full name of `key`.
     fn name(&self, key: &str) -> String {
         format!("{}{key}", self.within)

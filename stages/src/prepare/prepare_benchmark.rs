@@ -82,7 +82,8 @@ impl Action for PrepareBenchmark {
 
 impl PrepareBenchmark {
     fn read(&self, context: &dyn Context) -> Result<ReadFiles<'_>, StageError> {
-        let mut sources = ReadFiles::default();
+        let documents = self.documents.iter().map(|document| document.relative.as_str()).collect();
+        let mut sources = ReadFiles { documents, ..ReadFiles::default() };
         let mut errors = Vec::new();
         for file in &self.files {
             match context.source(&file.digest)? {

@@ -8,6 +8,8 @@ use super::about::About;
 use super::adapter::Adapter;
 use super::beir::BeirSpec;
 use super::jsonl::JsonlSpec;
+use super::multihop_rag::MultihopRagSpec;
+use super::uda::UdaSpec;
 
 /// The adapter that reads a dataset's own files, with its options. Paths are resolved by whoever reads the evaluation file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -19,6 +21,10 @@ pub enum AdapterSpec {
     Jsonl(JsonlSpec),
     /// A BEIR folder (spec/heta 4.2).
     Beir(BeirSpec),
+    /// MultiHop-RAG (spec/heta 4.3).
+    MultihopRag(MultihopRagSpec),
+    /// A subset of UDA-Benchmark (spec/heta 4.4).
+    Uda(UdaSpec),
 }
 
 /// The split of an evaluation that names none.
@@ -59,6 +65,8 @@ impl AdapterSpec {
         match self {
             AdapterSpec::Jsonl(spec) => spec,
             AdapterSpec::Beir(spec) => spec,
+            AdapterSpec::MultihopRag(spec) => spec,
+            AdapterSpec::Uda(spec) => spec,
         }
     }
 

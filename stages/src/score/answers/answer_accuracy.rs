@@ -84,7 +84,6 @@ fn quoted(answer: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::artifact::{Gold, ScoreState};
     use crate::score::test_case::{score, score_of};
 
