@@ -16,6 +16,7 @@ mod made_up;
 #[path = "../../stages/tests/memory/mod.rs"]
 mod memory;
 mod mended;
+mod mended_gold;
 mod openviking_judge;
 mod openviking_metrics;
 mod openviking_recall;

@@ -2,6 +2,8 @@
 
 mod beir;
 mod jsonl;
+mod multihop_rag;
+mod uda;
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +17,12 @@ use super::view::View;
 pub(super) static BENCHMARK: Tagged = Tagged {
     key: "adapter",
     doc: "The format of the dataset's own files.",
-    variants: &[("jsonl", &jsonl::JSONL), ("beir", &beir::BEIR)],
+    variants: &[
+        ("jsonl", &jsonl::JSONL),
+        ("beir", &beir::BEIR),
+        ("multihop_rag", &multihop_rag::MULTIHOP_RAG),
+        ("uda", &uda::UDA),
+    ],
     shared: &[
         Field {
             name: "sample",
@@ -85,6 +92,8 @@ fn folder_name(path: &Path) -> Option<String> {
 pub(super) fn convert(view: &View<'_>, base: &Path, faults: &mut Faults) -> BenchmarkSpec {
     let adapter = match view.get("adapter").text() {
         Some("beir") => beir::convert(view, base, faults),
+        Some("multihop_rag") => multihop_rag::convert(view, base),
+        Some("uda") => uda::convert(view, base),
         // Of a word that is no adapter the check has told.
         _ => jsonl::convert(view, base),
     };
@@ -117,8 +126,12 @@ mod tests {
         );
         assert_eq!(
             read("{adapter: json, documents: y}").unwrap_err(),
-            ["1:11 adapter: expected one of `jsonl`, `beir`, found the text `json` [did you mean `jsonl`?]"]
+            ["1:11 adapter: expected one of `jsonl`, `beir`, `multihop_rag`, `uda`, found the text `json` \
+                 [did you mean `jsonl`?]"]
         );
-        assert_eq!(read("{path: x}").unwrap_err(), ["1:1 : missing `adapter`, expected one of `jsonl`, `beir`"]);
+        assert_eq!(
+            read("{path: x}").unwrap_err(),
+            ["1:1 : missing `adapter`, expected one of `jsonl`, `beir`, `multihop_rag`, `uda`"]
+        );
     }
 }

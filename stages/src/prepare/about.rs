@@ -35,6 +35,13 @@ pub struct About {
     pub notes: &'static [&'static str],
 }
 
+impl About {
+    /// The evaluators of an evaluation that names none.
+    pub(super) fn default_evaluators(&self) -> Vec<String> {
+        self.evaluators.iter().map(|evaluator| evaluator.to_string()).collect()
+    }
+}
+
 /// How many of something a dataset has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Count {
@@ -69,3 +76,32 @@ pub struct LeftOut {
 /// All public datasets that adapters read, by name.
 pub static DATASETS: &[&About] =
     &[&multihop_rag::ABOUT, &uda::FETA, &uda::FIN, &uda::NQ, &uda::PAPER_TAB, &uda::PAPER_TEXT, &uda::TAT];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::score::{EvaluatorSpec, evaluator};
+
+    #[test]
+    fn datasets_are_in_order_and_their_evaluators_exist() {
+        let names: Vec<&str> = DATASETS.iter().map(|about| about.name).collect();
+        assert!(names.is_sorted_by(|a, b| a < b), "{names:?}");
+        for about in DATASETS {
+            for text in about.evaluators {
+                let spec = EvaluatorSpec::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+                let made = evaluator(&spec).unwrap_or_else(|error| panic!("{text}: {error}"));
+                assert_eq!(made.name(), *text, "the canonical name");
+            }
+        }
+    }
+
+    #[test]
+    fn categories_add_up_where_all_cases_have_one() {
+        for about in DATASETS.iter().filter(|about| !about.categories.is_empty()) {
+            let of_categories: u64 = about.categories.iter().map(|category| category.cases).sum();
+            let left_out: u64 = about.left_out.iter().map(|left_out| left_out.count).sum();
+            let questions = about.counts.iter().find(|count| count.what == "questions").expect("a count of questions");
+            assert_eq!(of_categories + left_out, questions.count, "{}", about.name);
+        }
+    }
+}

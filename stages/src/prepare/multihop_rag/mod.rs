@@ -19,7 +19,6 @@ use self::question::read_questions;
 use super::about::About;
 use super::adapter::{Adapter, ReadFiles};
 use super::benchmark::Benchmark;
-use super::dataset::evaluators;
 use super::listing::ListingFile;
 use super::shipped_file::shipped_file;
 use super::sources::FindDocument;
@@ -93,7 +92,7 @@ impl Adapter for MultihopRagSpec {
             queries: questions.queries,
             golds: questions.golds,
             units: vec![Benchmark::whole(Json::new())],
-            default_evaluators: evaluators(&MULTIHOP_RAG),
+            default_evaluators: MULTIHOP_RAG.default_evaluators(),
             ..Benchmark::default()
         })
     }

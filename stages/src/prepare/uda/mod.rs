@@ -25,7 +25,6 @@ use self::question_file::{QuestionFile, document_names};
 use super::about::About;
 use super::adapter::{Adapter, ReadFiles};
 use super::benchmark::Benchmark;
-use super::dataset::evaluators;
 use super::listing::ListingFile;
 use super::shipped_file::shipped_file;
 use super::sources::FindDocument;
@@ -137,7 +136,7 @@ impl Adapter for UdaSpec {
         let benchmark = file.read(&there, find, &mut errors);
         match benchmark {
             Some(benchmark) if errors.is_empty() => {
-                Ok(Benchmark { default_evaluators: evaluators(self.subset.about()), ..benchmark })
+                Ok(Benchmark { default_evaluators: self.subset.about().default_evaluators(), ..benchmark })
             }
             _ => Err(errors),
         }
