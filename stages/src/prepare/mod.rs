@@ -22,6 +22,7 @@ mod rows;
 mod safe_id;
 mod selection;
 mod sha1;
+mod shared_documents;
 mod shipped_file;
 mod sources;
 mod spec;
