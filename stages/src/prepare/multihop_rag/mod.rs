@@ -6,6 +6,8 @@
 mod about;
 mod article;
 mod question;
+#[cfg(test)]
+mod tests;
 
 use std::path::PathBuf;
 

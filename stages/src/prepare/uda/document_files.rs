@@ -35,11 +35,6 @@ impl<'a> DocumentFiles<'a> {
     pub(super) fn find(&self, name: &str) -> Option<&'a str> {
         self.by_name.get(name).copied()
     }
-
-    /// How many names have a file.
-    pub(super) fn len(&self) -> usize {
-        self.by_name.len()
-    }
 }
 
 /// The media type that the ending of `path` says, letter case aside.

@@ -12,6 +12,8 @@ mod extended;
 mod gold;
 mod question_file;
 mod subset;
+#[cfg(test)]
+mod tests;
 
 use std::path::PathBuf;
 

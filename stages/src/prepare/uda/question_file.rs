@@ -179,7 +179,7 @@ impl QuestionFile<'_> {
         }
         let missing = asked.iter().filter(|asked| asked.document.is_none()).count();
         if missing == asked.len() {
-            errors.push(self.no_document(&asked, there));
+            errors.push(self.no_document(&asked));
             return None;
         }
         for (key, count) in [("documents_missing", missing as u64), ("cases_left_out", left_out)] {
@@ -235,13 +235,10 @@ impl QuestionFile<'_> {
     }
 
     /// That nothing could be asked.
-    fn no_document(&self, asked: &[Asked], there: &DocumentFiles<'_>) -> InputError {
-        let folder = self.spec.path.display();
+    fn no_document(&self, asked: &[Asked]) -> InputError {
+        let (count, folder) = (asked.len(), self.spec.path.display());
         let message = format!(
-            "none of the {} documents that the questions are on is there; among the {} files below {folder} none is called \
-             after one",
-            asked.len(),
-            there.len(),
+            "none of the {count} documents that the questions are on is there; no file below {folder} is called after one"
         );
         InputError::new(Place::file(self.source.path), message).hint(format!(
             "put the documents, e.g. those of {}.zip, anywhere below the folder: each is found by its name",
