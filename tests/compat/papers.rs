@@ -25,7 +25,7 @@ fn multihop_rag_reads_what_it_reads() {
 
 #[test]
 fn uda_reads_what_it_reads() {
-    let of = |subset, documents| AdapterSpec::Uda(UdaSpec { path: folder().join("reports"), subset, documents });
+    let of = |subset, documents| AdapterSpec::Uda(UdaSpec { path: folder().join("uda"), subset, documents });
     let version = of(UdaSubset::Fin, UdaDocuments::All).version();
     let mut golden = Golden::new("adapter-uda", version, "AdapterSpec::version");
     for subset in UdaSubset::ALL {
