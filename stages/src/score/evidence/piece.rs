@@ -2,6 +2,8 @@
 
 use std::sync::OnceLock;
 
+use memchr::memmem::Finder;
+
 use super::token_cover::TokenSet;
 use crate::artifact::Evidence;
 use crate::score::normal::normal_form;
@@ -11,13 +13,20 @@ use crate::score::text_match::unspaced;
 pub(crate) struct Piece<'a> {
     pub(super) evidence: &'a Evidence,
     normal: OnceLock<String>,
+    finder: OnceLock<Finder<'static>>,
     unspaced: OnceLock<String>,
     words: OnceLock<TokenSet>,
 }
 
 impl<'a> Piece<'a> {
     pub(crate) fn new(evidence: &'a Evidence) -> Self {
-        Piece { evidence, normal: OnceLock::new(), unspaced: OnceLock::new(), words: OnceLock::new() }
+        Piece {
+            evidence,
+            normal: OnceLock::new(),
+            finder: OnceLock::new(),
+            unspaced: OnceLock::new(),
+            words: OnceLock::new(),
+        }
     }
 
     /// The text as it stands, unless it is blank.
@@ -28,6 +37,11 @@ impl<'a> Piece<'a> {
     /// The text in normal form; empty where there is none.
     pub(super) fn normal(&self) -> &str {
         self.normal.get_or_init(|| self.evidence.text.as_deref().map(normal_form).unwrap_or_default())
+    }
+
+    /// What finds the text in normal form. Making one costs about as much as looking through a passage.
+    pub(super) fn finder(&self) -> &Finder<'static> {
+        self.finder.get_or_init(|| Finder::new(self.normal()).into_owned())
     }
 
     /// The text without white space; empty where there is none.
