@@ -20,6 +20,7 @@ mod mended_gold;
 mod openviking_judge;
 mod openviking_metrics;
 mod openviking_recall;
+mod papers;
 mod prepared;
 mod record_rules;
 mod scifact;
