@@ -205,15 +205,15 @@ fn write_slice(space: &Space, dataset: &std::path::Path, subset: &str, folder: &
 #[test]
 fn every_subset_of_uda_runs_to_a_report_with_its_authors_scorers() {
     let Some(dataset) = data("uda/dataset") else { return };
-    for (subset, folder, evaluators) in [
-        ("tat", "tat_docs", &["tat_em", "tat_f1"][..]),
-        ("paper_text", "paper_docs", &["uda_f1"]),
-        ("paper_tab", "paper_docs", &["uda_f1"]),
-        ("feta", "wiki_feta_docs", &["uda_f1"]),
-        ("nq", "wiki_nq_docs", &["uda_f1"]),
+    for (subset, folder, documents, evaluators) in [
+        ("tat", "tat_docs", 1, &["tat_em", "tat_f1"][..]),
+        ("paper_text", "paper_docs", 4, &["uda_f1"]),
+        ("paper_tab", "paper_docs", 8, &["uda_f1"]),
+        ("feta", "wiki_feta_docs", 4, &["uda_f1"]),
+        ("nq", "wiki_nq_docs", 2, &["uda_f1"]),
     ] {
         let space = Space::new();
-        let least = write_slice(&space, &dataset, subset, folder, 8);
+        let least = write_slice(&space, &dataset, subset, folder, documents);
         space.write(
             "evaluation.yaml",
             &evaluation(&format!("{{adapter: uda, path: UDA, subset: {subset}, documents: present}}")),

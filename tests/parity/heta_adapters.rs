@@ -303,7 +303,7 @@ fn compare_info(folder: &Path, expected: &Value, prepared: &Prepared) {
             "evidence_mrr(match=text,text=unspaced)@10",
             "answer_accuracy",
         ]),
-        Some("uda_fin") => json!(["numeric_match(variant=uda_fin)"]),
+        Some("uda_fin") => json!(["numeric_match(variant=uda_fin)", "fin_em"]),
         Some("uda_tat") => json!(["tat_em", "tat_f1"]),
         Some(uda) if uda.starts_with("uda_") => json!(["uda_f1"]),
         _ => expected["default_evaluators"].clone(),

@@ -1,7 +1,7 @@
 //! All evaluators that there are, by name.
 
 use super::answers::{
-    ANSWER_ACCURACY, ANSWER_CONTAINS, ANSWER_EXACT_MATCH, ANSWER_LENGTH, CITATION_PRECISION, CITATION_RECALL,
+    ANSWER_ACCURACY, ANSWER_CONTAINS, ANSWER_EXACT_MATCH, ANSWER_LENGTH, CITATION_PRECISION, CITATION_RECALL, FIN_EM,
     LABEL_ACCURACY, NUMERIC_MATCH, REFUSAL_AGREEMENT, ROUGE_1, ROUGE_2, ROUGE_L, SQUAD_EM, TAT_EM, TAT_F1, TOKEN_F1,
     TOKEN_PRECISION, TOKEN_RECALL, UDA_F1,
 };
@@ -18,7 +18,7 @@ use super::measures::{
 use super::spec::EvaluatorSpec;
 use crate::nearest::nearest;
 
-static DEFINITIONS: [&Definition; 44] = [
+static DEFINITIONS: [&Definition; 45] = [
     &NDCG,
     &AP,
     &RR,
@@ -57,6 +57,7 @@ static DEFINITIONS: [&Definition; 44] = [
     &NUMERIC_MATCH,
     &LABEL_ACCURACY,
     &UDA_F1,
+    &FIN_EM,
     &TAT_EM,
     &TAT_F1,
     &REFUSAL_AGREEMENT,
@@ -253,6 +254,7 @@ mod tests {
             "answer_accuracy",
             "answer_accuracy(variant=multihop_rag)",
             "uda_f1",
+            "fin_em",
             "tat_em",
             "tat_f1",
             "tat_f1(spans=aligned)",

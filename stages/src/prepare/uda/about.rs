@@ -29,10 +29,12 @@ pub(in super::super) static FIN: About = About {
     counts: &[Count { what: "documents", count: 788 }, Count { what: "questions", count: 8190 }],
     categories: &[],
     left_out: &[],
-    evaluators: &["numeric_match(variant=uda_fin)"],
+    evaluators: &["numeric_match(variant=uda_fin)", "fin_em"],
     notes: &[
         NOTE_DOCUMENTS,
         NOTE_TAIL,
+        "fin_em is the authors' script, which takes the first or the last number of an answer; numeric_match(variant=uda_fin) wants the \
+         number alone.",
         "451 questions on 99 documents have evidence, and it is made of table rows as sentences, which no PDF has to the letter.",
     ],
 };

@@ -17,8 +17,16 @@ pub(super) fn is_number(text: &str) -> bool {
 /// The first number of `text`, to four decimals: a percent sign behind digits divides by 100, digits alone in parentheses are
 /// negative, and the word behind the first digits scales.
 pub(super) fn to_number(text: &str) -> Option<f64> {
-    let mut value = first_number(&cleaned(text))?;
-    value *= scale_of(&word_behind_digits(text).unwrap_or_default());
+    number(text, scale_of(&word_behind_digits(text).unwrap_or_default()))
+}
+
+/// The same, whatever word is behind it.
+pub(super) fn unscaled(text: &str) -> Option<f64> {
+    number(text, 1.0)
+}
+
+fn number(text: &str, scale: f64) -> Option<f64> {
+    let mut value = first_number(&cleaned(text))? * scale;
     if digits_in_parentheses(text) {
         value = -value;
     }
@@ -35,12 +43,9 @@ pub(super) fn scale_of(word: &str) -> f64 {
     scales.into_iter().find(|(scale, _)| word.contains(scale)).map_or(1.0, |(_, factor)| factor)
 }
 
-/// `value` to so many decimals; minus zero is zero.
-pub(super) fn rounded(value: f64, decimals: i32) -> f64 {
-    let unit = 10f64.powi(decimals);
-    let rounded = (value * unit).round() / unit;
-    // Beyond the whole numbers that are exact there are no decimals to round.
-    if rounded.is_finite() { rounded + 0.0 } else { value }
+/// `value` to so many decimals, by its exact value as Python rounds: 0.975 is a little less and becomes 0.97. Minus zero is zero.
+pub(super) fn rounded(value: f64, decimals: usize) -> f64 {
+    format!("{value:.decimals$}").parse().map_or(value, |rounded: f64| rounded + 0.0)
 }
 
 fn cleaned(text: &str) -> String {
@@ -129,5 +134,22 @@ mod tests {
         // What does not begin with a number may hold one.
         assert_eq!((to_number("about 5"), to_number("2.5billion")), (Some(5.0), Some(2.5e9)));
         assert_eq!(to_number("none"), None);
+        assert_eq!(
+            (unscaled("5 million"), unscaled("12.5 percent"), unscaled("12.5%")),
+            (Some(5.0), Some(12.5), Some(0.125))
+        );
+    }
+    #[test]
+    fn rounding_is_pythons() {
+        for (value, decimals, expected) in [
+            (0.975, 2, 0.97),
+            (0.125, 2, 0.12),
+            (0.375, 2, 0.38),
+            (2.675, 2, 2.67),
+            (-0.00001, 4, 0.0),
+            (1e300, 4, 1e300),
+        ] {
+            assert_eq!(rounded(value, decimals).to_bits(), f64::to_bits(expected), "{value}");
+        }
     }
 }

@@ -122,7 +122,7 @@ fn stated(span: &str, scale: &str) -> String {
 }
 
 /// The words of `text`: in lower case, numbers as numbers, others without punctuation, a, an and the.
-fn words(text: &str) -> Vec<String> {
+pub(super) fn words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     for token in text.split(is_whitespace).filter(|token| !token.is_empty()) {
         if let Some(number) = to_number(token).filter(|_| is_number(token)) {
