@@ -1,5 +1,10 @@
 //! What is known of a public dataset, whichever part of it is evaluated.
 
+use super::financebench::FINANCEBENCH;
+use super::locomo::LOCOMO;
+use super::qasper::QASPER;
+use super::syllabusqa::SYLLABUSQA;
+
 /// A public dataset that an adapter reads: what `ragstage data info` prints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct About {
@@ -65,4 +70,4 @@ pub struct LeftOut {
 }
 
 /// All public datasets that adapters read, by name.
-pub static DATASETS: &[&About] = &[];
+pub static DATASETS: &[&About] = &[&FINANCEBENCH, &LOCOMO, &QASPER, &SYLLABUSQA];
