@@ -26,6 +26,7 @@ mod safe_id;
 mod scope;
 mod selection;
 mod sha1;
+mod shared_documents;
 mod sources;
 mod spec;
 mod syllabusqa;
