@@ -84,7 +84,8 @@ pub fn compare_documents(expected: &Value, ours: &Prepared) {
         .iter()
         .map(|document| (text(document, "sample_id"), text(document, "file_name"), text(document, "content")))
         .collect();
-    let theirs: Vec<(&str, &str, &str)> = theirs.iter().map(|(id, name, text)| (id.as_str(), name.as_str(), text.as_str())).collect();
+    let theirs: Vec<(&str, &str, &str)> =
+        theirs.iter().map(|(id, name, text)| (id.as_str(), name.as_str(), text.as_str())).collect();
     assert_eq!(of_ours, theirs);
     assert_eq!(expected["counts"]["documents"], of_ours.len());
 }
@@ -108,7 +109,9 @@ pub fn answers(gold: &Gold) -> Vec<&str> {
 
 /// Their question without the prefix that names the document.
 pub fn without_prefix<'a>(question: &'a str, kind: &str, name: &str) -> &'a str {
-    question.strip_prefix(&format!("Based on the {kind} \"{name}\", ")).unwrap_or_else(|| panic!("{question} names {name}"))
+    question
+        .strip_prefix(&format!("Based on the {kind} \"{name}\", "))
+        .unwrap_or_else(|| panic!("{question} names {name}"))
 }
 
 /// The folder of a test, with `files` in it.

@@ -21,7 +21,9 @@ fn it_agrees() {
     let ours = read(spec(vector.path(""), Scope::Document));
     let theirs: Vec<(&str, &str)> = items(&expected["documents"])
         .iter()
-        .map(|document| (document["sample_id"].as_str().expect("an id"), document["file_name"].as_str().expect("a name")))
+        .map(|document| {
+            (document["sample_id"].as_str().expect("an id"), document["file_name"].as_str().expect("a name"))
+        })
         .collect();
     let documents = &ours.documents.rows;
     assert_eq!(theirs, documents.iter().map(|row| (row.document_id.as_str(), row.name.as_str())).collect::<Vec<_>>());
@@ -45,11 +47,10 @@ fn it_agrees() {
             let metadata = &theirs["metadata"];
             assert_eq!(metadata["financebench_id"], gold.case_id);
             let label = |name: &str| gold.labels.get(name).cloned().unwrap_or_default();
-            assert_eq!([&theirs["category"], &metadata["question_reasoning"], &metadata["company"]], [
-                &label("question_type"),
-                &label("question_reasoning"),
-                &label("company")
-            ]);
+            assert_eq!(
+                [&theirs["category"], &metadata["question_reasoning"], &metadata["company"]],
+                [&label("question_type"), &label("question_reasoning"), &label("company")]
+            );
             let why = unit.skipped.get(&gold.case_id).map(String::as_str);
             assert_eq!(why, (!is_there).then_some("the filing is not on disk: pdfs/ZEPHYR_2022_8K.pdf"));
         }
@@ -93,17 +94,29 @@ fn faults(questions: &str) -> Vec<String> {
 fn what_is_wrong_is_told_with_its_place() {
     let file = "financebench_open_source.jsonl";
     let row = |id: &str, document: &str, rest: &str| {
-        format!("{{\"financebench_id\": \"{id}\", \"doc_name\": \"{document}\", \"question\": \"q\", \"answer\": \"a\"{rest}}}\n")
+        format!(
+            "{{\"financebench_id\": \"{id}\", \"doc_name\": \"{document}\", \"question\": \"q\", \"answer\": \"a\"{rest}}}\n"
+        )
     };
     assert_eq!(faults(""), [format!("{file}: expected at least one question, found none")]);
-    assert_eq!(faults(&row("1", "B", "")), [format!("{file}: none of the filings that the questions are about is on disk")]);
+    assert_eq!(
+        faults(&row("1", "B", "")),
+        [format!("{file}: none of the filings that the questions are about is on disk")]
+    );
     let good = row("1", "A", "");
-    assert_eq!(faults(&format!("{good}{}", &good[..20])), [format!("{file}:2:21: invalid JSON: EOF while parsing a value")]);
+    assert_eq!(
+        faults(&format!("{good}{}", &good[..20])),
+        [format!("{file}:2:21: invalid JSON: EOF while parsing a value")]
+    );
     assert_eq!(faults(&format!("{good}{good}")), [format!("{file}:2: financebench_id \"1\" is taken by line 1")]);
     let wrong = [
         row("1", "../A", ""),
         "{\"doc_name\": \"A\", \"question\": null}\n".to_string(),
-        row("2", "A", ", \"evidence\": [{\"doc_name\": \"A\", \"evidence_page_num\": -1}, {\"evidence_page_num\": 2}, 5]"),
+        row(
+            "2",
+            "A",
+            ", \"evidence\": [{\"doc_name\": \"A\", \"evidence_page_num\": -1}, {\"evidence_page_num\": 2}, 5]",
+        ),
     ];
     assert_eq!(
         faults(&wrong.concat()),

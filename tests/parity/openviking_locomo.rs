@@ -36,8 +36,14 @@ fn it_agrees() {
                 written.split([' ', ';']).filter(|id| !id.is_empty() && text.contains(&format!("[{id}]"))).collect();
             let turns: Vec<&Value> = gold.evidence.iter().map(|piece| &piece.metadata["turn"]).collect();
             assert_eq!(turns, named, "{question}");
-            assert_eq!(theirs["category_as_written"], gold.labels.get("category_number").map_or(json!("None"), Value::clone));
-            assert_eq!(theirs["metadata"]["original_id"], gold.case_metadata.get("original_id").cloned().unwrap_or_default());
+            assert_eq!(
+                theirs["category_as_written"],
+                gold.labels.get("category_number").map_or(json!("None"), Value::clone)
+            );
+            assert_eq!(
+                theirs["metadata"]["original_id"],
+                gold.case_metadata.get("original_id").cloned().unwrap_or_default()
+            );
         }
     }
 }
@@ -182,7 +188,10 @@ fn dangling_evidence_is_counted_and_a_huge_line_is_read() {
     assert_eq!(ours.units.benchmark.metadata["evidence_of_no_turn"], 2);
     let gold = &ours.golds.rows[0];
     assert_eq!(gold.evidence.len(), 1);
-    assert_eq!((&gold.case_metadata["evidence_of_no_turn"], &gold.metadata["unanswerable"]), (&json!(["D7:7", "D"]), &json!(true)));
+    assert_eq!(
+        (&gold.case_metadata["evidence_of_no_turn"], &gold.metadata["unanswerable"]),
+        (&json!(["D7:7", "D"]), &json!(true))
+    );
     let document = String::from_utf8(ours.documents.rows[0].data.clone().expect("bytes")).expect("UTF-8");
     // Null is absence, which theirs prints as `None`.
     assert!(document.ends_with("[D1:1]\n**Unknown**: "), "{}", &document[document.len() - 40..]);

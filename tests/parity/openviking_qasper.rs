@@ -11,7 +11,9 @@ use ragstage_stages::prepare::{AdapterSpec, DATASETS, QasperSpec, Scope};
 use serde_json::{Value, json};
 
 use crate::golden::{data, say};
-use crate::openviking_adapters::{cases_of, compare_documents, folder, items, read, texts, told, vector, without_prefix};
+use crate::openviking_adapters::{
+    cases_of, compare_documents, folder, items, read, texts, told, vector, without_prefix,
+};
 use crate::prepared::Prepared;
 
 fn spec(path: PathBuf) -> QasperSpec {
@@ -127,7 +129,8 @@ fn a_corpus_question_names_its_paper_and_later_files_win() {
     };
     let first = json!({"p1": paper("One", "a"), "p2": paper("Two", "b")}).to_string();
     let second = json!({"p1": paper("One again", "c")}).to_string();
-    let folder = folder(&[("a.json", first.as_bytes()), ("b.json", second.as_bytes()), ("sampling_metadata.json", b"[")]);
+    let folder =
+        folder(&[("a.json", first.as_bytes()), ("b.json", second.as_bytes()), ("sampling_metadata.json", b"[")]);
     let ours = read(AdapterSpec::Qasper(QasperSpec { scope: Scope::Corpus, ..spec(folder.path().to_path_buf()) }));
     let asked: Vec<&str> = ours.queries.rows.iter().map(|query| query.text.as_str()).collect();
     assert_eq!(asked, ["About the paper \"One again\": c", "About the paper \"Two\": b"]);
@@ -146,9 +149,13 @@ fn what_is_wrong_is_told_with_its_place() {
     assert_eq!(faults(""), [format!("{file}: expected JSON, found an empty file")]);
     assert_eq!(faults("{}"), [format!("{file}: expected at least one paper, found none")]);
     assert_eq!(faults("[]"), [format!("{file}:1: expected an object, found a list")]);
-    assert_eq!(faults("{\"p\": {\"title\": \"t\",\n \"qas\": [{\"q"), [format!("{file}:2:13: invalid JSON: EOF while parsing a string")]);
+    assert_eq!(
+        faults("{\"p\": {\"title\": \"t\",\n \"qas\": [{\"q"),
+        [format!("{file}:2:13: invalid JSON: EOF while parsing a string")]
+    );
     assert_eq!(faults("{\"p\": {},\n\"p\": {}}"), [format!("{file}:2:8: the key `p` is there twice")]);
-    let question = |id: &str, answer: &str| format!("{{\"question\": \"q\", \"question_id\": \"{id}\", \"answers\": [{answer}]}}");
+    let question =
+        |id: &str, answer: &str| format!("{{\"question\": \"q\", \"question_id\": \"{id}\", \"answers\": [{answer}]}}");
     let paper = |qas: &str| format!("{{\"p\": {{\"title\": \"t\",\n\"qas\": [{qas}]}}}}");
     assert_eq!(faults(&paper("")), [format!("{file}: expected at least one question to ask, found none")]);
     let good = r#"{"answer": {"yes_no": true, "evidence": ["no such paragraph"]}}"#;
@@ -157,7 +164,10 @@ fn what_is_wrong_is_told_with_its_place() {
         [format!("{file}:3: question_id \"a\" is taken by line 2")]
     );
     let wrong = [
-        question("a", r#"{"answer": {"yes_no": "Yes", "unanswerable": 1, "extractive_spans": "x", "evidence": [null]}}"#),
+        question(
+            "a",
+            r#"{"answer": {"yes_no": "Yes", "unanswerable": 1, "extractive_spans": "x", "evidence": [null]}}"#,
+        ),
         question("b", r#"{"reply": {}}, 3"#),
         "{\"question\": null, \"question_id\": 7}".to_string(),
     ];
@@ -188,6 +198,7 @@ fn dangling_evidence_is_kept_and_counted() {
     let folder = folder(&[("p.json", text.as_bytes())]);
     let ours = read(AdapterSpec::Qasper(spec(folder.path().join("p.json"))));
     assert_eq!(ours.units.benchmark.metadata["evidence_not_in_paper"], 1);
-    let spans: Vec<Option<&Value>> = ours.golds.rows[0].evidence.iter().map(|piece| piece.locator.get("spans")).collect();
+    let spans: Vec<Option<&Value>> =
+        ours.golds.rows[0].evidence.iter().map(|piece| piece.locator.get("spans")).collect();
     assert_eq!(spans, [Some(&json!([[48, 59]])), None, Some(&json!([[29, 41]])), Some(&json!([[46, 47]]))]);
 }

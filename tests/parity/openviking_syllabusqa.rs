@@ -42,7 +42,10 @@ fn compare(vector: &Vector, variant: &str) {
     for document in &ours.documents.rows {
         let path = vector.folder.join("syllabi/syllabi_redacted/word").join(&document.name);
         let bytes = std::fs::read(path).expect("a Word file");
-        assert_eq!((document.digest, document.size), (Some(ragstage_cache::Digest::of(&bytes)), Some(bytes.len() as u64)));
+        assert_eq!(
+            (document.digest, document.size),
+            (Some(ragstage_cache::Digest::of(&bytes)), Some(bytes.len() as u64))
+        );
         assert!(document.media_type.ends_with("wordprocessingml.document"));
     }
     for sample in items(&expected["samples"]) {
@@ -50,7 +53,10 @@ fn compare(vector: &Vector, variant: &str) {
         let cases = cases_of(&ours, "syllabus", syllabus);
         assert_eq!(cases.len(), items(&sample["qa"]).len(), "{syllabus}");
         for ((question, gold), theirs) in cases.into_iter().zip(items(&sample["qa"])) {
-            assert_eq!(without_prefix(theirs["question"].as_str().expect("a question"), "syllabus", syllabus), question);
+            assert_eq!(
+                without_prefix(theirs["question"].as_str().expect("a question"), "syllabus", syllabus),
+                question
+            );
             assert_eq!(texts(&theirs["gold_answers"]), answers(gold), "{question}");
             let id = theirs["metadata"]["id"].as_str().expect("an id");
             assert!(id.is_empty() || id == gold.case_id, "{id}");
@@ -66,7 +72,10 @@ fn compare(vector: &Vector, variant: &str) {
             assert_eq!(pieces, spans, "{question}");
             let category = theirs["category"].as_str().filter(|category| !category.is_empty());
             assert_eq!(gold.labels.get("question_type").and_then(Value::as_str), category);
-            assert_eq!(ours.units.units.iter().any(|unit| unit.skipped.contains_key(&gold.case_id)), !files.contains(&format!("{syllabus}.docx")));
+            assert_eq!(
+                ours.units.units.iter().any(|unit| unit.skipped.contains_key(&gold.case_id)),
+                !files.contains(&format!("{syllabus}.docx"))
+            );
         }
     }
 }
@@ -101,12 +110,18 @@ fn the_dataset_has_its_totals() {
         assert_eq!(part.units.benchmark.split, split);
     }
     // 40 of the 63 PDFs are not there: their questions are skipped, each with its file.
-    let pdf = read(AdapterSpec::SyllabusQa(SyllabusQaSpec { documents: Some(SyllabusForm::Pdf), scope: Scope::Corpus, ..spec(path) }));
+    let pdf = read(AdapterSpec::SyllabusQa(SyllabusQaSpec {
+        documents: Some(SyllabusForm::Pdf),
+        scope: Scope::Corpus,
+        ..spec(path)
+    }));
     let skipped = &pdf.units.units[0].skipped;
     assert_eq!(pdf.units.benchmark.metadata["syllabi_not_on_disk"], 63 - pdf.documents.rows.len());
-    let of_missing = pdf.golds.rows.iter().filter(|gold| {
-        !pdf.documents.rows.iter().any(|document| gold.labels["syllabus"] == document.document_id)
-    });
+    let of_missing = pdf
+        .golds
+        .rows
+        .iter()
+        .filter(|gold| !pdf.documents.rows.iter().any(|document| gold.labels["syllabus"] == document.document_id));
     assert_eq!(skipped.len(), of_missing.count());
     assert!(skipped.values().all(|why| why.starts_with("the syllabus is not on disk: syllabi/syllabi_redacted/pdf/")));
     let asked = &pdf.queries.rows[0].text;
@@ -133,7 +148,11 @@ fn what_is_wrong_is_told_with_its_place() {
         ]
     );
     assert_eq!(
-        faults(&[("dataset_split/train.csv", &table("1,S,t,q,a,\n")), ("dataset_split/val.csv", &table("1,S,t,q,a,\n")), syllabus]),
+        faults(&[
+            ("dataset_split/train.csv", &table("1,S,t,q,a,\n")),
+            ("dataset_split/val.csv", &table("1,S,t,q,a,\n")),
+            syllabus
+        ]),
         ["dataset_split/val.csv:2: id \"1\" is taken by line 2"]
     );
     assert_eq!(
@@ -141,7 +160,10 @@ fn what_is_wrong_is_told_with_its_place() {
         ["train.csv:1: the column `answer` is missing"]
     );
     let rows = table("1,S,no answer,q,a,\n");
-    assert_eq!(faults(&[("train.csv", &rows), syllabus])[0], "train.csv: expected at least one question to ask, found none");
+    assert_eq!(
+        faults(&[("train.csv", &rows), syllabus])[0],
+        "train.csv: expected at least one question to ask, found none"
+    );
     assert_eq!(faults(&[("train.csv", &table("1,S,t,q,a,\n"))])[0], "train.csv: none of the 1 syllabi is on disk");
     assert_eq!(
         faults(&[("notes.txt", "x")]),

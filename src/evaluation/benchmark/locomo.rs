@@ -53,7 +53,10 @@ mod tests {
         let spelled = format!("{{adapter: locomo, path: l.json, {}", &spelled_out(LOCOMO.fields)[1..]);
         assert_eq!(of(&spelled), Ok(AdapterSpec::Locomo(default.clone())));
         let other = LocomoSpec { scope: Scope::Corpus, adversarial: true, ..default };
-        assert_eq!(of("{adapter: locomo, path: l.json, scope: corpus, adversarial: true}"), Ok(AdapterSpec::Locomo(other)));
+        assert_eq!(
+            of("{adapter: locomo, path: l.json, scope: corpus, adversarial: true}"),
+            Ok(AdapterSpec::Locomo(other))
+        );
         let told = of("{adapter: locomo, path: l.json, scope: conversation}").expect_err("no such scope");
         assert!(told[0].starts_with("1:39 scope: expected one of `corpus`, `document`"), "{told:?}");
     }

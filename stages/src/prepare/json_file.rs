@@ -4,6 +4,7 @@
 //! row deep inside has the line on which it begins, and only what is read is made into values.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fmt;
 use std::marker::PhantomData;
 use std::path::Path;
@@ -219,7 +220,8 @@ impl<'f> JsonPart<'f> {
                 error.hint("keep the one that is meant")
             }
             Category::Data => {
-                let found = serde_json::from_str::<Value>(self.text).map_or("another value".to_string(), |v| describe(&v));
+                let found =
+                    serde_json::from_str::<Value>(self.text).map_or("another value".to_string(), |v| describe(&v));
                 self.error(self.unlike(expected, &found))
             }
             Category::Eof => {
@@ -276,7 +278,7 @@ impl<'de: 'f, 'f> Visitor<'de> for EntriesVisitor<'f> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut entries = Vec::new();
-        let mut keys = std::collections::HashSet::new();
+        let mut keys = HashSet::new();
         while let Some((key, value)) = map.next_entry::<String, &'de RawValue>()? {
             if !keys.insert(key.clone()) {
                 return Err(A::Error::custom(format_args!("the key `{}` is there twice", shown(&key))));
@@ -299,7 +301,8 @@ mod tests {
         errors.iter().map(ToString::to_string).collect()
     }
 
-    const SAMPLES: &str = "\u{feff}[\n  {\"id\": \"a\",\n   \"qa\": [{\"q\": 1},\n  {\"q\": 2}]},\n {\"id\": \"é\", \"qa\": [7]}]\n";
+    const SAMPLES: &str =
+        "\u{feff}[\n  {\"id\": \"a\",\n   \"qa\": [{\"q\": 1},\n  {\"q\": 2}]},\n {\"id\": \"é\", \"qa\": [7]}]\n";
 
     #[test]
     fn every_part_knows_its_line_and_name() {

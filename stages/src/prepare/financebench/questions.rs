@@ -134,7 +134,8 @@ impl FinanceQuestions {
                 }
                 Ok(None) => {
                     let ids = cases.iter().filter_map(|case| all.queries.rows.get(*case as usize));
-                    all.skipped.extend(ids.map(|query| (query.case_id.clone(), format!("the filing is not on disk: {file}"))));
+                    all.skipped
+                        .extend(ids.map(|query| (query.case_id.clone(), format!("the filing is not on disk: {file}"))));
                     None
                 }
                 Err(why) => {

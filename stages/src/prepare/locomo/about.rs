@@ -22,7 +22,11 @@ pub(in crate::prepare) static LOCOMO: About = About {
         Count { what: "questions asked", count: 1540 },
     ],
     categories: &[
-        Category { name: "multi-hop", meaning: "several sessions hold parts of the answer (1 in the file)", cases: 282 },
+        Category {
+            name: "multi-hop",
+            meaning: "several sessions hold parts of the answer (1 in the file)",
+            cases: 282,
+        },
         Category { name: "temporal", meaning: "when something happened (2)", cases: 321 },
         Category { name: "open-domain", meaning: "what was said, with common knowledge (3)", cases: 96 },
         Category { name: "single-hop", meaning: "one session holds the answer (4)", cases: 841 },

@@ -24,7 +24,11 @@ pub(in crate::prepare) static QASPER: About = About {
         Category { name: "extractive", meaning: "passages of the paper (test set)", cases: 760 },
         Category { name: "free_form", meaning: "an annotator's own words (test set)", cases: 390 },
         Category { name: "yes_no", meaning: "yes or no (test set)", cases: 222 },
-        Category { name: "unanswerable", meaning: "all annotators say that the paper does not tell (test set)", cases: 79 },
+        Category {
+            name: "unanswerable",
+            meaning: "all annotators say that the paper does not tell (test set)",
+            cases: 79,
+        },
     ],
     left_out: &[LeftOut {
         what: "questions, with `unanswerable: false`",

@@ -1,7 +1,7 @@
 //! The options of the adapter, and the files that it reads.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use ragstage_cache::KeyVisitor;
 use rayon::prelude::*;
@@ -139,7 +139,12 @@ impl Adapter for QasperSpec {
         let mut found = Vec::new();
         for (position, paper) in (0u32..).zip(papers) {
             let cases = questions.add(&paper, &mut found);
-            documents.rows.push(markdown(&info, &paper.document_id, paper.text, object([("title", paper.title.into())])));
+            documents.rows.push(markdown(
+                &info,
+                &paper.document_id,
+                paper.text,
+                object([("title", paper.title.into())]),
+            ));
             groups.push((paper.document_id, Some(position), cases));
         }
         errors.append(&mut found);
@@ -183,7 +188,7 @@ impl QasperSpec {
     fn file(&self, files: &ReadFiles<'_>) -> PathBuf {
         match files.files.as_slice() {
             [(file, _)] => file.path.clone(),
-            _ => Path::new(&self.path).to_path_buf(),
+            _ => self.path.clone(),
         }
     }
 }

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use super::annotation::Annotation;
-use crate::error::InputError;
+use crate::error::{InputError, Place};
 use crate::prepare::dataset::document_id;
-use crate::prepare::fields::Fields;
+use crate::prepare::fields::{Fields, describe};
 use crate::prepare::json_file::JsonPart;
 use crate::prepare::rendering::{Rendering, Span};
 use crate::prepare::rows::Row;
@@ -34,7 +34,7 @@ pub(super) struct Paper {
 #[derive(Debug)]
 pub(super) struct PaperQuestion {
     /// Where it is, for errors.
-    pub(super) place: crate::error::Place,
+    pub(super) place: Place,
     pub(super) id: String,
     pub(super) text: String,
     pub(super) annotations: Vec<Annotation>,
@@ -49,9 +49,8 @@ impl Paper {
             return None;
         }
         let find = |name: &str| entries.iter().find(|(key, part)| key == name && !part.is_null()).map(|(_, part)| part);
-        let rows = |name: &str, errors: &mut Vec<InputError>| {
-            find(name).map(|part| rows(part, errors)).unwrap_or_default()
-        };
+        let rows =
+            |name: &str, errors: &mut Vec<InputError>| find(name).map(|part| rows(part, errors)).unwrap_or_default();
         let title = find("title").and_then(|part| part.text(errors)).unwrap_or_else(|| UNTITLED.to_string());
         let mut render = Render::default();
         render.lines.line(&format!("# {title}"));
@@ -143,7 +142,7 @@ impl Render {
                     self.lines.line("");
                 }
                 None => {
-                    let found = crate::prepare::fields::describe(item);
+                    let found = describe(item);
                     errors.push(fields.error(format!("`{name}` is {found}; expected a text")));
                 }
             }

@@ -69,10 +69,15 @@ impl Questions {
         let mut answers: Vec<String> = Vec::new();
         let mut types: Vec<&str> = Vec::new();
         let mut evidence: Vec<&str> = Vec::new();
-        for Annotation { answer_type, answer, evidence: rests_on } in annotations {
-            answers.extend(answer.iter().filter(|answer| !answers.contains(answer)).cloned().collect::<Vec<_>>());
-            types.extend([answer_type.word()].into_iter().filter(|word| !types.contains(word)).collect::<Vec<_>>());
-            for text in rests_on {
+        for annotation in annotations {
+            if let Some(answer) = annotation.answer.as_ref().filter(|answer| !answers.contains(answer)) {
+                answers.push(answer.clone());
+            }
+            let word = annotation.answer_type.word();
+            if !types.contains(&word) {
+                types.push(word);
+            }
+            for text in &annotation.evidence {
                 if !evidence.contains(&text.as_str()) {
                     evidence.push(text);
                 }
@@ -85,7 +90,10 @@ impl Questions {
             evidence: evidence.into_iter().map(|text| self.piece(paper, text)).collect(),
             value: Value::Null,
             metadata: object([("unanswerable", unanswerable.then_some(true).into())]),
-            labels: object([("category", question.category().word().into()), ("paper", paper.document_id.as_str().into())]),
+            labels: object([
+                ("category", question.category().word().into()),
+                ("paper", paper.document_id.as_str().into()),
+            ]),
             case_metadata: object([
                 ("answer_types", json!(types)),
                 ("annotations", annotations.iter().map(annotation_json).collect()),

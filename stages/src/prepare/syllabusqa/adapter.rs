@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::about::{INSTRUCTIONS, SYLLABUSQA};
 use super::questions::Questions;
-use super::syllabi::{SyllabusForm, Syllabi};
+use super::syllabi::{Syllabi, SyllabusForm};
 use super::table::{TableRow, table_rows};
 use crate::error::{InputError, Place};
 use crate::prepare::about::About;
@@ -67,7 +67,8 @@ impl SyllabusQaSpec {
         let mut tables = found.unwrap_or_else(upstream);
         if self.split != "all" {
             let name = format!("{}.csv", self.split);
-            let folder = tables.first().and_then(|table| table.rsplit_once('/')).map(|(folder, _)| format!("{folder}/"));
+            let folder =
+                tables.first().and_then(|table| table.rsplit_once('/')).map(|(folder, _)| format!("{folder}/"));
             tables = vec![format!("{}{name}", folder.unwrap_or_default())];
         }
         tables

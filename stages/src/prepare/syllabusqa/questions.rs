@@ -9,6 +9,7 @@ use super::syllabi::{media_type, paths};
 use super::table::TableRow;
 use crate::artifact::{BenchmarkInfo, Document, Documents, Evidence, Gold, Golds, Json, Queries, Query};
 use crate::error::{InputError, Place};
+use crate::prepare::adapter::Adapter;
 use crate::prepare::benchmark::source_key;
 use crate::prepare::dataset::{document_id, object};
 use crate::prepare::ids::Ids;
@@ -133,16 +134,12 @@ impl<'a> Questions<'a> {
                 }
                 Ok(None) => {}
                 Err(why) => {
-                    errors.push(InputError::new(Place::file(self.root().join(path)), why));
+                    errors.push(InputError::new(Place::file(self.spec.root().join(path)), why));
                     return None;
                 }
             }
         }
         None
-    }
-
-    fn root(&self) -> std::path::PathBuf {
-        crate::prepare::adapter::Adapter::root(self.spec)
     }
 }
 

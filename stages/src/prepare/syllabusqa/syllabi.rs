@@ -61,25 +61,25 @@ pub(super) fn media_type(path: &str) -> &'static str {
 
 /// The syllabi on disk.
 pub(super) struct Syllabi<'a> {
-    /// In order of preference.
-    forms: &'static [SyllabusForm],
+    /// The only one that is read.
+    form: Option<SyllabusForm>,
     below: HashSet<&'a str>,
 }
 
 impl<'a> Syllabi<'a> {
     /// Those among the files `below` the root.
     pub(super) fn new(form: Option<SyllabusForm>, below: &'a [String]) -> Self {
-        Syllabi { forms: forms(form), below: below.iter().map(String::as_str).collect() }
+        Syllabi { form, below: below.iter().map(String::as_str).collect() }
     }
 
     /// The path of the syllabus `name` below the root, where it is there.
     pub(super) fn path(&self, name: &str) -> Option<String> {
-        candidates(self.forms, name).into_iter().find(|path| self.below.contains(path.as_str()))
+        paths(self.form, name).into_iter().find(|path| self.below.contains(path.as_str()))
     }
 
     /// Where a syllabus is looked for first.
     pub(super) fn example(form: Option<SyllabusForm>) -> String {
-        candidates(forms(form), "NAME").into_iter().next().unwrap_or_default()
+        paths(form, "NAME").into_iter().next().unwrap_or_default()
     }
 }
 
@@ -92,16 +92,12 @@ fn forms(form: Option<SyllabusForm>) -> &'static [SyllabusForm] {
     }
 }
 
-/// Where the syllabus `name` may be, below the root; nowhere where that is no name of a file.
+/// Where the syllabus `name` may be, below the root, best first; nowhere where that is no name of a file.
 pub(super) fn paths(form: Option<SyllabusForm>, name: &str) -> Vec<String> {
-    candidates(forms(form), name)
-}
-
-fn candidates(forms: &[SyllabusForm], name: &str) -> Vec<String> {
     if name.is_empty() || name.contains(['/', '\\', '\0']) {
         return Vec::new();
     }
-    forms.iter().flat_map(|form| form.paths(name)).collect()
+    forms(form).iter().flat_map(|form| form.paths(name)).collect()
 }
 
 #[cfg(test)]

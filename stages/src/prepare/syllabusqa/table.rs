@@ -166,7 +166,8 @@ impl Columns {
             if !positions.contains_key(column) {
                 let error = header.error(format!("the column `{column}` is missing"));
                 let known = |name: &&str| !REQUIRED.contains(name);
-                let meant = positions.keys().map(String::as_str).filter(known).find(|name| misspelt(name, [column]).is_some());
+                let meant =
+                    positions.keys().map(String::as_str).filter(known).find(|name| misspelt(name, [column]).is_some());
                 let mut found: Vec<&str> = positions.keys().map(String::as_str).collect();
                 found.sort_unstable();
                 errors.push(match meant {
@@ -182,7 +183,9 @@ impl Columns {
         if row.record.len() != self.count {
             let (found, expected) = (row.record.len(), self.count);
             let error = row.error(format!("expected {expected} cells as in the first row, found {found}"));
-            errors.push(error.hint("a cell that holds a comma, a quote or a line end must be in quotes; is the file cut off?"));
+            errors.push(
+                error.hint("a cell that holds a comma, a quote or a line end must be in quotes; is the file cut off?"),
+            );
             return None;
         }
         let before = errors.len();
@@ -243,8 +246,14 @@ mod tests {
         let rows = csv("1,Öl,yes/no,\"Is it\rso,\r\n or \"\"not\"\"?\n\",Yes,a b, s\n2,,,q,,,\r\n").expect("rows");
         assert_eq!(rows.len(), 2);
         assert_eq!(rows[0].question.as_deref(), Some("Is it\nso,\n or \"not\"?"));
-        assert_eq!((rows[0].spans.as_slice(), rows[0].steps.as_slice()), (["a b".to_string()].as_slice(), [" s".to_string()].as_slice()));
-        assert_eq!((rows[1].id.as_deref(), rows[1].syllabus.as_str(), rows[1].answer.as_deref()), (Some("2"), "", None));
+        assert_eq!(
+            (rows[0].spans.as_slice(), rows[0].steps.as_slice()),
+            (["a b".to_string()].as_slice(), [" s".to_string()].as_slice())
+        );
+        assert_eq!(
+            (rows[1].id.as_deref(), rows[1].syllabus.as_str(), rows[1].answer.as_deref()),
+            (Some("2"), "", None)
+        );
         assert_eq!(rows[1].number, 2);
     }
 
@@ -277,7 +286,8 @@ mod tests {
         let header = HEADER.replace("question_type", "questiontype").replace("answer,", "reply,");
         let mut errors = Vec::new();
         table_rows(SourceBytes { path: Path::new("q.csv"), bytes: header.as_bytes() }, &mut errors);
-        let told: Vec<_> = errors.iter().map(|error| (error.to_string(), error.hint.clone().unwrap_or_default())).collect();
+        let told: Vec<_> =
+            errors.iter().map(|error| (error.to_string(), error.hint.clone().unwrap_or_default())).collect();
         assert_eq!(told[0].0, "q.csv:1: the column `question_type` is missing");
         assert_eq!(told[0].1, "there is a column `questiontype`; call it `question_type`");
         assert_eq!(told[1].0, "q.csv:1: the column `answer` is missing");
@@ -290,8 +300,14 @@ mod tests {
     fn json_has_the_rows_by_syllabus() {
         let text = "{\"S\": [{\"id\": \"a\", \"question\": \"q\", \"answer_span_2\": \"x\"},\n {\"question\": \"r\", \"answer\": null}], \"\": []}";
         let rows = read("q.json", text.as_bytes()).expect("rows");
-        assert_eq!(rows.iter().map(|row| (row.id.as_deref(), row.number)).collect::<Vec<_>>(), [(Some("a"), 1), (None, 2)]);
-        assert_eq!((rows[0].spans.as_slice(), &rows[1].place), (["x".to_string()].as_slice(), &Place::line("q.json", 2)));
+        assert_eq!(
+            rows.iter().map(|row| (row.id.as_deref(), row.number)).collect::<Vec<_>>(),
+            [(Some("a"), 1), (None, 2)]
+        );
+        assert_eq!(
+            (rows[0].spans.as_slice(), &rows[1].place),
+            (["x".to_string()].as_slice(), &Place::line("q.json", 2))
+        );
         let text = "{\"S\": [{\"answer\": \"a\"}, 7],\n \"T\": 1}";
         assert_eq!(
             read("q.json", text.as_bytes()).unwrap_err(),
