@@ -7,6 +7,7 @@ mod changes_models;
 mod compare;
 mod counting_proxy;
 mod damage;
+mod datasets_conversations;
 mod datasets_papers;
 mod evaluation_file;
 mod faults;

@@ -1,5 +1,9 @@
 //! What is known of a public dataset, whichever part of it is evaluated.
 
+use super::financebench::FINANCEBENCH;
+use super::locomo::LOCOMO;
+use super::qasper::QASPER;
+use super::syllabusqa::SYLLABUSQA;
 use super::{multihop_rag, uda};
 
 /// A public dataset that an adapter reads: what `ragstage data info` prints.
@@ -35,13 +39,6 @@ pub struct About {
     pub notes: &'static [&'static str],
 }
 
-impl About {
-    /// The evaluators of an evaluation that names none.
-    pub(super) fn default_evaluators(&self) -> Vec<String> {
-        self.evaluators.iter().map(|evaluator| evaluator.to_string()).collect()
-    }
-}
-
 /// How many of something a dataset has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Count {
@@ -74,8 +71,19 @@ pub struct LeftOut {
 }
 
 /// All public datasets that adapters read, by name.
-pub static DATASETS: &[&About] =
-    &[&multihop_rag::ABOUT, &uda::FETA, &uda::FIN, &uda::NQ, &uda::PAPER_TAB, &uda::PAPER_TEXT, &uda::TAT];
+pub static DATASETS: &[&About] = &[
+    &FINANCEBENCH,
+    &LOCOMO,
+    &multihop_rag::ABOUT,
+    &QASPER,
+    &SYLLABUSQA,
+    &uda::FETA,
+    &uda::FIN,
+    &uda::NQ,
+    &uda::PAPER_TAB,
+    &uda::PAPER_TEXT,
+    &uda::TAT,
+];
 
 #[cfg(test)]
 mod tests {

@@ -66,7 +66,7 @@ impl<'a> Fields<'a> {
     }
 
     /// The full name of `key`.
-    fn name(&self, key: &str) -> String {
+    pub(super) fn name(&self, key: &str) -> String {
         format!("{}{key}", self.within)
     }
 
@@ -138,6 +138,15 @@ impl<'a> Fields<'a> {
     /// The fields of the object of `key`; `None` where it is absent or wrong.
     pub(super) fn nested(&self, key: &str, errors: &mut Vec<InputError>) -> Option<Fields<'a>> {
         self.as_fields(self.name(key), self.value(key)?, errors)
+    }
+
+    /// The fields of the object of `key`; absent or wrong is an error.
+    pub(super) fn needed(&self, key: &str, errors: &mut Vec<InputError>) -> Option<Fields<'a>> {
+        if self.value(key).is_none() {
+            let found = if self.is_null(key) { "is null" } else { "is missing" };
+            errors.push(self.error(format!("`{}` {found}; expected an object", self.name(key))));
+        }
+        self.nested(key, errors)
     }
 
     /// The items of the list of `key` with the name of each; none where it is absent or wrong. Null is an error: a list

@@ -4,6 +4,7 @@
 //! row deep inside has the line on which it begins, and only what is read is made into values.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fmt;
 use std::marker::PhantomData;
 use std::path::Path;
@@ -277,7 +278,7 @@ impl<'de: 'f, 'f> Visitor<'de> for EntriesVisitor<'f> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut entries = Vec::new();
-        let mut keys = std::collections::HashSet::new();
+        let mut keys = HashSet::new();
         while let Some((key, value)) = map.next_entry::<String, &'de RawValue>()? {
             if !keys.insert(key.clone()) {
                 return Err(A::Error::custom(format_args!("the key `{}` is there twice", shown(&key))));
@@ -345,7 +346,7 @@ mod tests {
         let mut errors = Vec::new();
         let file = open(b"[\n{\"x\": 1},\n  {\"a\": {\"b\": 1,\n \"b\": 2}}]", &mut errors).expect("a text");
         let error = file.root().items(&mut errors)[1].row().expect_err("a key twice");
-        assert_eq!(error.to_string(), "f.json:4:5: the key `b` is there twice");
+        assert_eq!(error.to_string(), "f.json:4:4: the key `b` is there twice");
         let file = open(b"[ [], {\"a\": {\"b\": 1, \"b\": 2}}]", &mut errors).expect("a text");
         let error = file.root().items(&mut errors)[1].row().expect_err("a key twice");
         assert_eq!(error.place.line, Some(1));

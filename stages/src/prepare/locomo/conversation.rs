@@ -11,7 +11,7 @@ use crate::prepare::rendering::{Rendering, Span};
 /// A conversation.
 #[derive(Debug)]
 pub(super) struct Conversation<'f> {
-    /// The dataset's id.
+    /// Its document's id.
     pub(super) id: String,
     /// The document.
     pub(super) text: String,
@@ -36,13 +36,14 @@ pub(super) fn conversation<'f>(sample: &JsonPart<'f>, errors: &mut Vec<InputErro
         return None;
     }
     let find = |name: &str| entries.iter().find(|(key, part)| key == name && !part.is_null()).map(|(_, part)| part);
-    let id = match find("sample_id").map(|part| part.text(errors)) {
-        Some(id) => document_id(&id?),
+    let title = match find("sample_id").map(|part| part.text(errors)) {
+        Some(id) => id?,
         None => UNKNOWN.to_string(),
     };
+    let id = document_id(&title);
     let questions = find("qa").map(|part| part.items(errors)).unwrap_or_default();
     let mut rendering = Rendering::default();
-    rendering.line(&format!("# Chat History: {id}"));
+    rendering.line(&format!("# Chat History: {title}"));
     let mut conversation =
         Conversation { id, text: String::new(), sessions: 0, turns: 0, ids: TurnIds::default(), questions };
     match find("conversation") {
@@ -113,7 +114,7 @@ fn images(fields: &Fields<'_>, caption: &str, errors: &mut Vec<InputError>) -> S
         Some(serde_json::Value::Array(urls)) => urls.len(),
         Some(serde_json::Value::String(url)) => usize::from(!url.is_empty()),
         Some(other) => {
-            errors.push(fields.error(format!("`img_url` is {}; expected a list", describe(other))));
+            errors.push(fields.error(format!("`{}` is {}; expected a list", fields.name("img_url"), describe(other))));
             0
         }
     };

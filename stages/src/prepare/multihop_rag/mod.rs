@@ -21,8 +21,8 @@ use self::question::read_questions;
 use super::about::About;
 use super::adapter::{Adapter, ReadFiles};
 use super::benchmark::Benchmark;
+use super::dataset::{evaluators, first_file};
 use super::listing::ListingFile;
-use super::shipped_file::shipped_file;
 use super::sources::FindDocument;
 use crate::artifact::{BenchmarkInfo, Json};
 use crate::error::InputError;
@@ -62,7 +62,11 @@ impl Adapter for MultihopRagSpec {
     fn walk_options(&self, _: &mut dyn KeyVisitor) {}
 
     fn listing(&self) -> Vec<ListingFile> {
-        let file = |name: &str| shipped_file(&self.path, &["", "dataset"], name);
+        let file = |name: &str| {
+            let places =
+                [name.to_string(), format!("{name}.gz"), format!("dataset/{name}"), format!("dataset/{name}.gz")];
+            first_file(&self.path, &places.each_ref().map(String::as_str))
+        };
         vec![
             ListingFile::required(CORPUS, file("corpus.json")),
             ListingFile::required(QUERIES, file("MultiHopRAG.json")),
@@ -94,7 +98,7 @@ impl Adapter for MultihopRagSpec {
             queries: questions.queries,
             golds: questions.golds,
             units: vec![Benchmark::whole(Json::new())],
-            default_evaluators: MULTIHOP_RAG.default_evaluators(),
+            default_evaluators: evaluators(&MULTIHOP_RAG),
             ..Benchmark::default()
         })
     }

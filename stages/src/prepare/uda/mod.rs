@@ -27,8 +27,8 @@ use self::question_file::{QuestionFile, document_names};
 use super::about::About;
 use super::adapter::{Adapter, ReadFiles};
 use super::benchmark::Benchmark;
+use super::dataset::{evaluators, first_file};
 use super::listing::ListingFile;
-use super::shipped_file::shipped_file;
 use super::sources::FindDocument;
 use crate::artifact::{BenchmarkInfo, Json};
 use crate::error::InputError;
@@ -71,7 +71,10 @@ const SPLIT: &str = "all";
 impl UdaSpec {
     /// The file `name` of the repository's folder `dataset/FOLDER`, however much of that is left of the path.
     fn file(&self, folder: &str, name: &str) -> PathBuf {
-        shipped_file(&self.path, &[&format!("dataset/{folder}"), folder, ""], name)
+        let places = [format!("dataset/{folder}/{name}"), format!("{folder}/{name}"), name.to_string()];
+        let packed = places.each_ref().map(|place| format!("{place}.gz"));
+        let places: Vec<&str> = places.iter().chain(&packed).map(String::as_str).collect();
+        first_file(&self.path, &places)
     }
 }
 
@@ -138,7 +141,7 @@ impl Adapter for UdaSpec {
         let benchmark = file.read(&there, find, &mut errors);
         match benchmark {
             Some(benchmark) if errors.is_empty() => {
-                Ok(Benchmark { default_evaluators: self.subset.about().default_evaluators(), ..benchmark })
+                Ok(Benchmark { default_evaluators: evaluators(self.subset.about()), ..benchmark })
             }
             _ => Err(errors),
         }
