@@ -234,6 +234,44 @@ fn every_subset_of_uda_runs_to_a_report_with_its_authors_scorers() {
     }
 }
 
+/// The best mean of a subset's measures on the PDFs that are there, and how many questions were asked.
+fn of_pdfs(dataset: &std::path::Path, subset: &str) -> (BTreeMap<String, Value>, u64) {
+    let space = Space::new();
+    let path = dataset.canonicalize().expect("a folder that is there");
+    let benchmark = format!("{{adapter: uda, path: {path:?}, subset: {subset}, documents: present}}");
+    space.write("evaluation.yaml", &evaluation(&benchmark));
+    let ran = space.run("").expect(0);
+    assert_eq!(ran.of("row_failed").len(), 0, "{subset}");
+    let measures = measures(&space);
+    say_means(&format!("uda_{subset} (PDF)"), &measures);
+    let report = space.json("reports/slice/report.json");
+    let results = report["case_results"].as_array().expect("case results");
+    for result in results {
+        let hits = result["response"]["results"].as_array().expect("results");
+        assert!(!hits.is_empty(), "{subset}: nothing was found for {result}");
+    }
+    let asked = results.len() as u64;
+    space.run("").expect(0).expect_nothing();
+    (measures, asked)
+}
+
+#[test]
+fn uda_runs_on_the_pdfs_that_are_there() {
+    let Some(dataset) = data("uda/dataset") else { return };
+    for (subset, asked) in [("fin", 21), ("tat", 42), ("paper_text", 9), ("paper_tab", 3), ("feta", 4), ("nq", 2)] {
+        let (measures, found) = of_pdfs(&dataset, subset);
+        assert_eq!(found, asked, "{subset}");
+        for (evaluator, measure) in &measures {
+            assert_eq!(counts(measure), [asked, 0, 0], "{subset} {evaluator}");
+            assert!((0.0..=1.0).contains(&number(measure, "mean")), "{subset} {evaluator}");
+        }
+        // Sentences of a paper or a page share words with the gold, whichever they are.
+        if let Some(f1) = measures.get("uda_f1") {
+            assert!(number(f1, "mean") > 0.0, "{subset}: {f1}");
+        }
+    }
+}
+
 #[test]
 fn malformed_files_are_refused_with_file_line_and_reason() {
     let space = Space::new();

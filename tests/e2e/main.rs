@@ -9,6 +9,7 @@ mod counting_proxy;
 mod damage;
 mod datasets_conversations;
 mod datasets_papers;
+mod documents;
 mod evaluation_file;
 mod faults;
 mod file_server;
@@ -22,6 +23,8 @@ mod kill;
 mod law;
 mod law_models;
 mod lints;
+#[path = "../../stages/tests/made_documents/mod.rs"]
+mod made_documents;
 mod make;
 mod model_faults;
 mod model_server;

@@ -1,4 +1,4 @@
-//! The page that an HTML document becomes: words, line breaks, list markers, table rows and headings.
+//! Writes the page that an HTML or Word document becomes: words, line breaks, list markers, table rows and headings.
 
 use super::heading_title::heading_title;
 use crate::artifact::{Heading, Page};
@@ -46,7 +46,7 @@ struct OpenHeading {
 /// Breaks are held back until a word follows, so that nested elements that all break leave one gap, and nothing is left at
 /// the end of a line or of the page.
 #[derive(Debug)]
-pub(super) struct HtmlPage {
+pub(super) struct PageWriter {
     text: String,
     gap: Gap,
     marker: Option<String>,
@@ -59,10 +59,10 @@ pub(super) struct HtmlPage {
     counted: (usize, u64),
 }
 
-impl HtmlPage {
+impl PageWriter {
     /// An empty page.
     pub(super) fn new() -> Self {
-        HtmlPage {
+        PageWriter {
             text: String::new(),
             gap: Gap::None,
             marker: None,
@@ -73,6 +73,11 @@ impl HtmlPage {
             headings: Vec::new(),
             counted: (0, 0),
         }
+    }
+
+    /// Bytes written so far.
+    pub(super) fn len(&self) -> usize {
+        self.text.len()
     }
 
     /// Adds text: white space collapses, unless it is preformatted.
