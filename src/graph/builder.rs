@@ -16,6 +16,7 @@ use super::embedder;
 use super::error::GraphError;
 use super::evaluation_nodes::EvaluationNodes;
 use super::import;
+use super::knowledge_base::KbNodes;
 use super::lints::known_lints;
 use super::node::{Graph, Node, NodeId, ResponseNodes, Scope, Spec};
 use super::unit_place::UnitPlace;
@@ -253,6 +254,9 @@ impl GraphBuilder<'_> {
             RecipeKind::Built(_) | RecipeKind::Responses(_) => Vec::new(),
         });
         let built = match &at.recipe.kind {
+            RecipeKind::Built(built) if !at.unit.is_asked() => {
+                (self.until >= Stage::Build).then(|| (built, KbNodes::none()))
+            }
             RecipeKind::Built(built) if self.until >= Stage::Materialize => {
                 let spec = Spec::Materialize { unit: at.unit.clone(), options: built.parse.clone() };
                 let pages = self.add(at, Step::Materialize, None, vec![at.prepare], spec, salt);
@@ -265,7 +269,8 @@ impl GraphBuilder<'_> {
             }
             _ => None,
         };
-        let ingest = at.system.filter(|system| system.ingests() && self.until >= Stage::Build).cloned().map(|system| {
+        let ingests = |system: &SystemSpec| system.ingests() && self.until >= Stage::Build && at.unit.is_asked();
+        let ingest = at.system.filter(|system| ingests(system)).cloned().map(|system| {
             let spec = Spec::Ingest { unit: at.unit.clone(), system, watched: watched.clone() };
             self.add(at, Step::Ingest, None, vec![at.prepare], spec, salt)
         });

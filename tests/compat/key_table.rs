@@ -48,6 +48,15 @@ answer: none
 evaluators: [R@10, token_f1]
 "#;
 
+/// A dataset whose documents are found by their names.
+const DATASET: &str = r#"
+name: dataset
+benchmark: {adapter: uda, path: UDA, subset: nq, documents: present}
+recipe: {}
+answer: none
+evaluators: [uda_f1]
+"#;
+
 const SYSTEM: &str = r#"
 name: system
 benchmark: {adapter: jsonl, documents: documents.jsonl, cases: cases.jsonl}
@@ -114,9 +123,10 @@ queries: [{mode: any, options: {rerank: true}}]
 evaluators: [answer_contains]
 "#;
 
-const FILES: [(&str, &str); 10] = [
+const FILES: [(&str, &str); 13] = [
     ("built.yaml", BUILT),
     ("retrieval-only.yaml", RETRIEVAL_ONLY),
+    ("dataset.yaml", DATASET),
     ("system.yaml", SYSTEM),
     ("ingesting.yaml", INGESTING),
     (
@@ -130,6 +140,11 @@ const FILES: [(&str, &str); 10] = [
         "{\"case_id\": \"q\", \"query\": \"Which lighthouse?\", \"labels\": {\"kind\": \"fact\"}, \
          \"expected\": {\"answers\": [\"a lighthouse\"], \"evidence\": [{\"reference_id\": \"a\"}]}}\n",
     ),
+    (
+        "UDA/qa/nq_qa.csv",
+        "doc_name|q_uid|question|short_answer|long_answer\nHarbour|1|Where are ships?|here|They are here.\n",
+    ),
+    ("UDA/wiki_nq_docs/Harbour.txt", "Ships."),
     ("beir/corpus.jsonl", "{\"_id\": \"d\", \"title\": \"Harbour\", \"text\": \"Ships.\"}\n"),
     ("beir/queries.jsonl", "{\"_id\": \"q\", \"text\": \"Where are ships?\"}\n"),
     ("beir/qrels/test.tsv", "query-id\tcorpus-id\tscore\nq\td\t1\n"),
@@ -204,7 +219,15 @@ fn observed() -> Found {
     for (name, text) in [("chat.yaml", CHAT), ("modes.yaml", MODES)] {
         std::fs::write(folder.path().join(name), text.replace("URL", &server.base_url())).expect("write");
     }
-    let files = ["built.yaml", "retrieval-only.yaml", "system.yaml", "ingesting.yaml", "chat.yaml", "modes.yaml"];
+    let files = [
+        "built.yaml",
+        "retrieval-only.yaml",
+        "dataset.yaml",
+        "system.yaml",
+        "ingesting.yaml",
+        "chat.yaml",
+        "modes.yaml",
+    ];
     ragstage(folder.path(), &[&["run", "--quiet"], files.as_slice()].concat());
     let mut found = Found::default();
     look(folder.path(), &files, &mut found);

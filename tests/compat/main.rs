@@ -7,6 +7,7 @@ mod key_table;
 mod memory;
 #[path = "../e2e/model_server.rs"]
 mod model_server;
+mod papers;
 mod parts;
 mod processes;
 mod searches;

@@ -7,6 +7,8 @@ mod changes_models;
 mod compare;
 mod counting_proxy;
 mod damage;
+mod datasets_conversations;
+mod datasets_papers;
 mod documents;
 mod evaluation_file;
 mod faults;

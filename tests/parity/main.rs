@@ -17,10 +17,17 @@ mod made_up;
 #[path = "../../stages/tests/memory/mod.rs"]
 mod memory;
 mod mended;
+mod mended_gold;
+mod openviking_adapters;
+mod openviking_financebench;
 mod openviking_docx;
 mod openviking_judge;
+mod openviking_locomo;
 mod openviking_metrics;
+mod openviking_qasper;
 mod openviking_recall;
+mod openviking_syllabusqa;
+mod papers;
 mod parsed;
 mod pdf_text;
 mod prepared;

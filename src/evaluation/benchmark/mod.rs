@@ -1,21 +1,36 @@
 //! `benchmark`: which dataset, read by which adapter, and which part of it.
 
 mod beir;
+mod financebench;
 mod jsonl;
+mod locomo;
+mod multihop_rag;
+mod qasper;
+mod syllabusqa;
+mod uda;
 
 use std::path::{Path, PathBuf};
 
 use ragstage_stages::prepare::{BenchmarkSpec, Selection};
 
 use super::diagnostic::Faults;
-use super::shape::{Field, Need, Refusal, Shape, TEXT, Tagged, TextRule};
+use super::shape::{Choice, Field, Need, Refusal, Shape, TEXT, Tagged, TextRule};
 use super::view::View;
 
 /// What `benchmark` accepts.
 pub(super) static BENCHMARK: Tagged = Tagged {
     key: "adapter",
     doc: "The format of the dataset's own files.",
-    variants: &[("jsonl", &jsonl::JSONL), ("beir", &beir::BEIR)],
+    variants: &[
+        ("jsonl", &jsonl::JSONL),
+        ("beir", &beir::BEIR),
+        ("locomo", &locomo::LOCOMO),
+        ("syllabusqa", &syllabusqa::SYLLABUSQA),
+        ("qasper", &qasper::QASPER),
+        ("financebench", &financebench::FINANCEBENCH),
+        ("multihop_rag", &multihop_rag::MULTIHOP_RAG),
+        ("uda", &uda::UDA),
+    ],
     shared: &[
         Field {
             name: "sample",
@@ -61,6 +76,21 @@ const fn split(shape: Shape) -> Field {
     Field { name: "split", doc: "The split of the dataset.", shape, need: Need::Default("\"test\"") }
 }
 
+static SCOPES: [Choice; 2] = [
+    Choice { word: "corpus", doc: "one over all documents" },
+    Choice { word: "document", doc: "one per document, which is asked its own cases" },
+];
+
+/// The key `scope` of datasets whose documents may have knowledge bases of their own.
+const fn scope(default: &'static str) -> Field {
+    Field {
+        name: "scope",
+        doc: "What a knowledge base is built for.",
+        shape: Shape::Choice(&SCOPES),
+        need: Need::Default(default),
+    }
+}
+
 /// The split of a checked `benchmark`.
 fn split_of(view: &View<'_>) -> String {
     text(view, "split").unwrap_or_else(|| "test".to_string())
@@ -85,6 +115,12 @@ fn folder_name(path: &Path) -> Option<String> {
 pub(super) fn convert(view: &View<'_>, base: &Path, faults: &mut Faults) -> BenchmarkSpec {
     let adapter = match view.get("adapter").text() {
         Some("beir") => beir::convert(view, base, faults),
+        Some("locomo") => locomo::convert(view, base),
+        Some("syllabusqa") => syllabusqa::convert(view, base),
+        Some("qasper") => qasper::convert(view, base),
+        Some("financebench") => financebench::convert(view, base),
+        Some("multihop_rag") => multihop_rag::convert(view, base),
+        Some("uda") => uda::convert(view, base),
         // Of a word that is no adapter the check has told.
         _ => jsonl::convert(view, base),
     };
@@ -109,6 +145,8 @@ mod tests {
 
     #[test]
     fn keys_belong_to_their_adapter() {
+        let adapters: Vec<String> = BENCHMARK.variants.iter().map(|(adapter, _)| format!("`{adapter}`")).collect();
+        let adapters = adapters.join(", ");
         let faults = read("{adapter: beir, path: x, documents: y}").unwrap_err();
         assert_eq!(
             faults,
@@ -117,8 +155,8 @@ mod tests {
         );
         assert_eq!(
             read("{adapter: json, documents: y}").unwrap_err(),
-            ["1:11 adapter: expected one of `jsonl`, `beir`, found the text `json` [did you mean `jsonl`?]"]
+            [format!("1:11 adapter: expected one of {adapters}, found the text `json` [did you mean `jsonl`?]")]
         );
-        assert_eq!(read("{path: x}").unwrap_err(), ["1:1 : missing `adapter`, expected one of `jsonl`, `beir`"]);
+        assert_eq!(read("{path: x}").unwrap_err(), [format!("1:1 : missing `adapter`, expected one of {adapters}")]);
     }
 }

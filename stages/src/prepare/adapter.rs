@@ -85,6 +85,8 @@ pub(super) trait Adapter: Debug {
 pub(super) struct ReadFiles<'a> {
     /// Each file with its bytes.
     pub(super) files: Vec<(&'a SourceFile, Vec<u8>)>,
+    /// What [`Adapter::named`] gave, where the benchmark is read: the documents that are files.
+    pub(super) documents: Vec<&'a str>,
 }
 
 impl ReadFiles<'_> {

@@ -83,7 +83,8 @@ impl Action for PrepareBenchmark {
 
 impl PrepareBenchmark {
     fn read(&self, context: &dyn Context) -> Result<ReadFiles<'_>, StageError> {
-        let mut sources = ReadFiles::default();
+        let documents = self.documents.iter().map(|document| document.relative.as_str()).collect();
+        let mut sources = ReadFiles { documents, ..ReadFiles::default() };
         let mut errors = Vec::new();
         for file in &self.files {
             match context.source(&file.digest)? {
@@ -107,7 +108,10 @@ impl PrepareBenchmark {
         };
         let adapter = self.spec.adapter.adapter();
         let benchmark = adapter.read(sources, &find)?;
-        self.spec.selection.apply(benchmark, sources.needed(adapter.cases_role()).path)
+        // Of several files none is the cases' own: then the folder is named.
+        let root = adapter.root();
+        let cases = sources.find(adapter.cases_role()).map_or(root.as_path(), |source| source.path);
+        self.spec.selection.apply(benchmark, cases)
     }
 
     fn encode(&self, benchmark: Benchmark) -> Result<Produced, DecodeError> {

@@ -7,7 +7,13 @@ use serde::{Deserialize, Serialize};
 use super::about::About;
 use super::adapter::Adapter;
 use super::beir::BeirSpec;
+use super::financebench::FinanceBenchSpec;
 use super::jsonl::JsonlSpec;
+use super::locomo::LocomoSpec;
+use super::multihop_rag::MultihopRagSpec;
+use super::qasper::QasperSpec;
+use super::syllabusqa::SyllabusQaSpec;
+use super::uda::UdaSpec;
 
 /// The adapter that reads a dataset's own files, with its options. Paths are resolved by whoever reads the evaluation file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -19,6 +25,20 @@ pub enum AdapterSpec {
     Jsonl(JsonlSpec),
     /// A BEIR folder (spec/heta 4.2).
     Beir(BeirSpec),
+    /// LoCoMo's conversations (spec/openviking 2.1).
+    Locomo(LocomoSpec),
+    /// SyllabusQA's questions and syllabi (spec/openviking 2.2).
+    #[serde(rename = "syllabusqa")]
+    SyllabusQa(SyllabusQaSpec),
+    /// Qasper's papers (spec/openviking 2.3).
+    Qasper(QasperSpec),
+    /// FinanceBench's filings (spec/openviking 2.4).
+    #[serde(rename = "financebench")]
+    FinanceBench(FinanceBenchSpec),
+    /// MultiHop-RAG (spec/heta 4.3).
+    MultihopRag(MultihopRagSpec),
+    /// A subset of UDA-Benchmark (spec/heta 4.4).
+    Uda(UdaSpec),
 }
 
 /// The split of an evaluation that names none.
@@ -59,6 +79,12 @@ impl AdapterSpec {
         match self {
             AdapterSpec::Jsonl(spec) => spec,
             AdapterSpec::Beir(spec) => spec,
+            AdapterSpec::Locomo(spec) => spec,
+            AdapterSpec::SyllabusQa(spec) => spec,
+            AdapterSpec::Qasper(spec) => spec,
+            AdapterSpec::FinanceBench(spec) => spec,
+            AdapterSpec::MultihopRag(spec) => spec,
+            AdapterSpec::Uda(spec) => spec,
         }
     }
 

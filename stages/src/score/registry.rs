@@ -1,12 +1,15 @@
 //! All evaluators that there are, by name.
 
 use super::answers::{
-    ANSWER_CONTAINS, ANSWER_EXACT_MATCH, ANSWER_LENGTH, CITATION_PRECISION, CITATION_RECALL, LABEL_ACCURACY,
-    NUMERIC_MATCH, REFUSAL_AGREEMENT, ROUGE_1, ROUGE_2, ROUGE_L, SQUAD_EM, TOKEN_F1, TOKEN_PRECISION, TOKEN_RECALL,
+    ANSWER_ACCURACY, ANSWER_CONTAINS, ANSWER_EXACT_MATCH, ANSWER_LENGTH, CITATION_PRECISION, CITATION_RECALL, FIN_EM,
+    LABEL_ACCURACY, NUMERIC_MATCH, REFUSAL_AGREEMENT, ROUGE_1, ROUGE_2, ROUGE_L, SQUAD_EM, TAT_EM, TAT_F1, TOKEN_F1,
+    TOKEN_PRECISION, TOKEN_RECALL, UDA_F1,
 };
 use super::definition::Definition;
 use super::evaluator::Evaluator;
-use super::evidence::{EVIDENCE_NDCG, EVIDENCE_PRECISION, EVIDENCE_RECALL, OPENVIKING_RECALL};
+use super::evidence::{
+    EVIDENCE_HITS, EVIDENCE_MAP, EVIDENCE_MRR, EVIDENCE_NDCG, EVIDENCE_PRECISION, EVIDENCE_RECALL, OPENVIKING_RECALL,
+};
 use super::identity::Identity;
 use super::measures::{
     AP, BPREF, ERR, INFAP, JUDGED, NDCG, NUM_REL, NUM_REL_RET, NUM_RET, PRECISION, RBP, RECALL, RPREC, RR, SET_F1,
@@ -15,7 +18,7 @@ use super::measures::{
 use super::spec::EvaluatorSpec;
 use crate::nearest::nearest;
 
-static DEFINITIONS: [&Definition; 37] = [
+static DEFINITIONS: [&Definition; 45] = [
     &NDCG,
     &AP,
     &RR,
@@ -37,9 +40,13 @@ static DEFINITIONS: [&Definition; 37] = [
     &EVIDENCE_RECALL,
     &EVIDENCE_PRECISION,
     &EVIDENCE_NDCG,
+    &EVIDENCE_HITS,
+    &EVIDENCE_MRR,
+    &EVIDENCE_MAP,
     &OPENVIKING_RECALL,
     &ANSWER_CONTAINS,
     &ANSWER_EXACT_MATCH,
+    &ANSWER_ACCURACY,
     &SQUAD_EM,
     &TOKEN_F1,
     &TOKEN_PRECISION,
@@ -49,6 +56,10 @@ static DEFINITIONS: [&Definition; 37] = [
     &ROUGE_L,
     &NUMERIC_MATCH,
     &LABEL_ACCURACY,
+    &UDA_F1,
+    &FIN_EM,
+    &TAT_EM,
+    &TAT_F1,
     &REFUSAL_AGREEMENT,
     &CITATION_PRECISION,
     &CITATION_RECALL,
@@ -231,11 +242,22 @@ mod tests {
             "evidence_recall(text=cover,threshold=0.5)@5",
             "evidence_precision@5",
             "evidence_ndcg@5",
+            "evidence_hits@10",
+            "evidence_hits(match=text,text=unspaced)@4",
+            "evidence_mrr@10",
+            "evidence_map@10",
             "openviking_recall",
             "openviking_recall(minimum=2)@3",
             "answer_contains",
             "answer_exact_match",
             "answer_contains(words=whole)",
+            "answer_accuracy",
+            "answer_accuracy(variant=multihop_rag)",
+            "uda_f1",
+            "fin_em",
+            "tat_em",
+            "tat_f1",
+            "tat_f1(spans=aligned)",
             "squad_em",
             "token_f1",
             "token_f1(normal=openviking)",

@@ -59,7 +59,8 @@ fn evaluate(
     Score::scored(ScoreValue::Number(measure(&overlap)), None, detail)
 }
 
-fn sorted(normal: &str) -> Vec<&str> {
+/// The words of a text in normal form, as a sorted bag.
+pub(super) fn sorted(normal: &str) -> Vec<&str> {
     let mut words = words(normal);
     words.sort_unstable();
     words
@@ -68,7 +69,7 @@ fn sorted(normal: &str) -> Vec<&str> {
 impl Overlap {
     /// That of two sorted bags. SQuAD 2: where one side has no words, they agree if the other has none either;
     /// `of_nothing` says how well.
-    fn of(answer: &[&str], gold: &[&str], of_nothing: f64) -> Self {
+    pub(super) fn of(answer: &[&str], gold: &[&str], of_nothing: f64) -> Self {
         if answer.is_empty() && gold.is_empty() {
             return Overlap { precision: of_nothing, recall: of_nothing, f1: of_nothing };
         }

@@ -2,7 +2,10 @@
 
 mod evidence_evaluator;
 mod findings;
+mod hits;
+mod map;
 mod matcher;
+mod mrr;
 mod ndcg;
 mod openviking_recall;
 mod parameters;
@@ -12,7 +15,10 @@ mod recall;
 mod reference;
 mod token_cover;
 
+pub(super) use hits::EVIDENCE_HITS;
+pub(super) use map::EVIDENCE_MAP;
 pub(super) use matcher::Matcher;
+pub(super) use mrr::EVIDENCE_MRR;
 pub(super) use ndcg::EVIDENCE_NDCG;
 pub(super) use openviking_recall::OPENVIKING_RECALL;
 pub(super) use piece::Piece;
