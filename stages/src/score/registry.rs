@@ -7,6 +7,10 @@ use super::answers::{
 use super::definition::Definition;
 use super::evaluator::Evaluator;
 use super::evidence::{EVIDENCE_NDCG, EVIDENCE_PRECISION, EVIDENCE_RECALL, OPENVIKING_RECALL};
+use super::facts::{
+    JOINT_EM, JOINT_F1, JOINT_PRECISION, JOINT_RECALL, SUPPORTING_FACTS_EM, SUPPORTING_FACTS_F1,
+    SUPPORTING_FACTS_PRECISION, SUPPORTING_FACTS_RECALL,
+};
 use super::identity::Identity;
 use super::measures::{
     AP, BPREF, ERR, INFAP, JUDGED, NDCG, NUM_REL, NUM_REL_RET, NUM_RET, PRECISION, RBP, RECALL, RPREC, RR, SET_F1,
@@ -15,7 +19,7 @@ use super::measures::{
 use super::spec::EvaluatorSpec;
 use crate::nearest::nearest;
 
-static DEFINITIONS: [&Definition; 37] = [
+static DEFINITIONS: [&Definition; 45] = [
     &NDCG,
     &AP,
     &RR,
@@ -52,6 +56,14 @@ static DEFINITIONS: [&Definition; 37] = [
     &REFUSAL_AGREEMENT,
     &CITATION_PRECISION,
     &CITATION_RECALL,
+    &SUPPORTING_FACTS_EM,
+    &SUPPORTING_FACTS_F1,
+    &SUPPORTING_FACTS_PRECISION,
+    &SUPPORTING_FACTS_RECALL,
+    &JOINT_EM,
+    &JOINT_F1,
+    &JOINT_PRECISION,
+    &JOINT_RECALL,
     &ANSWER_LENGTH,
 ];
 
@@ -81,13 +93,14 @@ impl Alias {
     }
 }
 
-static ALIASES: [Alias; 6] = [
+static ALIASES: [Alias; 7] = [
     Alias::heta("beir_ndcg", "nDCG"),
     Alias::heta("beir_map", "AP"),
     Alias::heta("beir_recall", "R"),
     Alias::heta("beir_precision", "P"),
     Alias::heta("beir_mrr", "RR"),
     Alias { name: "openviking_f1", of: "token_f1", options: &[("normal", "openviking")], cutoff: None },
+    Alias { name: "hotpotqa_f1", of: "token_f1", options: &[("normal", "hotpotqa")], cutoff: None },
 ];
 
 /// A specification that names no evaluator, an option that it does not have or a value that the option cannot take.
@@ -248,6 +261,10 @@ mod tests {
             "refusal_agreement",
             "refusal_agreement(phrases=[\"no idea\"])",
             "citation_recall",
+            "supporting_facts_f1@5",
+            "supporting_facts_f1(unit=document)@2",
+            "joint_f1(from=results)@5",
+            "token_f1(normal=hotpotqa)",
             "answer_length(unit=characters)",
         ];
         let keys: BTreeSet<_> = texts.iter().map(|text| key(text)).collect();

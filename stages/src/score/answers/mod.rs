@@ -32,6 +32,7 @@ mod uda_fin;
 
 pub(crate) use citation_precision::CITATION_PRECISION;
 pub(crate) use citation_recall::CITATION_RECALL;
+pub(crate) use citations::cited_hit;
 pub(crate) use contains::ANSWER_CONTAINS;
 pub(crate) use exact_match::ANSWER_EXACT_MATCH;
 pub(crate) use label_accuracy::LABEL_ACCURACY;
@@ -43,5 +44,6 @@ pub(crate) use rouge_l::ROUGE_L;
 pub(crate) use rouge_n::{ROUGE_1, ROUGE_2};
 pub(crate) use squad_em::SQUAD_EM;
 pub(crate) use token_f1::TOKEN_F1;
+pub(crate) use token_overlap::{Overlap, OverlapRule};
 pub(crate) use token_precision::TOKEN_PRECISION;
 pub(crate) use token_recall::TOKEN_RECALL;
