@@ -29,6 +29,11 @@ impl<'a> Fields<'a> {
         Fields { path, line: row.line, within: String::new(), object: &row.object, keys: None }
     }
 
+    /// The fields of `row` of the file `path`, which people find as `name`.
+    pub(super) fn named(path: &'a Path, row: &'a Row, name: &str) -> Self {
+        Fields { within: format!("{name}."), ..Fields::of(path, row) }
+    }
+
     /// The same fields, once every key that is a mistake has been added to `errors`.
     pub(super) fn checked(mut self, keys: &'static Keys, errors: &mut Vec<InputError>) -> Self {
         for key in self.object.keys() {

@@ -13,7 +13,8 @@
 //! - `all`, the default: where the piece is from, which its locator says and where that cannot be compared its reference
 //!   id, *and* its text, on one and the same result. What cannot be compared does not count against a result; where nothing
 //!   can be, there is no match. A locator alone is often too wide: the key of a folder holds of every result where a unit
-//!   has a single document.
+//!   has a single document. One with `spans` that holds says where the text itself is: then the text is not looked for, which
+//!   a chunk's end may have cut in two.
 //! - `first`: the first label that can be compared decides, and later ones are not looked at.
 //! - `locator`, `reference`, `text`: that label alone. Pieces without it are not judged.
 //!
@@ -27,7 +28,7 @@ use super::token_cover::TokenCover;
 use crate::artifact::Evidence;
 use crate::error::{RowError, RowErrorKind};
 use crate::score::identity::Identity;
-use crate::score::locator::{decide, heta_holds};
+use crate::score::locator::{decide, heta_holds, says_where};
 use crate::score::source::{DOCUMENT_ID, DOCUMENT_IDS, KEY, KEYS, texts};
 use crate::score::text_match::Passage;
 
@@ -136,11 +137,15 @@ impl Matcher {
         let reference = || refers(piece.evidence, passage.hit);
         let text = || self.says(piece, passage);
         let holds = match self.labels {
-            Labels::All => match locator().or_else(reference) {
-                Some(false) => Some(false),
-                Some(true) => text().or(Some(true)),
-                None => text(),
-            },
+            Labels::All => {
+                let located = locator();
+                match located.or_else(reference) {
+                    Some(false) => Some(false),
+                    Some(true) if located.is_some() && says_where(&piece.evidence.locator) => Some(true),
+                    Some(true) => text().or(Some(true)),
+                    None => text(),
+                }
+            }
             Labels::First => locator().or_else(reference).or_else(text),
             Labels::Locator => locator(),
             Labels::Reference => reference(),
@@ -212,6 +217,24 @@ mod tests {
             assert_eq!(found("", piece.clone(), hit.clone()), Some(all), "{piece}");
             assert_eq!(found("(match=first)", piece.clone(), hit.clone()), Some(first), "{piece}");
         }
+    }
+
+    #[test]
+    fn a_text_that_a_chunks_end_cuts_is_found_by_its_span() {
+        let piece = json!({
+            "reference_id": "d", "locator": {"document_id": "d", "spans": [[20, 60]]}, "text": "high tide at noon [D1:3]",
+        });
+        let hit = |text: &str, source: Value| json!({"id": "c", "text": text, "source": source});
+        let of = |source: Value| hit("high tide", source);
+        assert_eq!(found("", piece.clone(), of(json!({"document_id": "d", "start": 0, "end": 44}))), Some(1.0));
+        assert_eq!(found("", piece.clone(), of(json!({"document_id": "d", "start": 44, "end": 90}))), Some(0.0));
+        assert_eq!(found("", piece.clone(), of(json!({"document_id": "e", "start": 0, "end": 44}))), Some(0.0));
+        // A result without a span is held against the document and the text.
+        assert_eq!(found("", piece.clone(), of(json!({"document_id": "d"}))), Some(0.0));
+        let whole = hit("Then: high tide at noon [D1:3]", json!({"document_id": "d"}));
+        assert_eq!(found("", piece.clone(), whole), Some(1.0));
+        let elsewhere = hit("Then: high tide at noon [D1:3]", json!({"document_id": "e"}));
+        assert_eq!(found("", piece, elsewhere), Some(0.0));
     }
 
     #[test]
