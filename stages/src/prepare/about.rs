@@ -1,5 +1,8 @@
 //! What is known of a public dataset, whichever part of it is evaluated.
 
+use super::hotpotqa::HOTPOTQA;
+use super::musique::MUSIQUE;
+
 /// A public dataset that an adapter reads: what `ragstage data info` prints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct About {
@@ -65,4 +68,4 @@ pub struct LeftOut {
 }
 
 /// All public datasets that adapters read, by name.
-pub static DATASETS: &[&About] = &[];
+pub static DATASETS: &[&About] = &[&HOTPOTQA, &MUSIQUE];

@@ -1,13 +1,17 @@
 //! What the benchmarks of public datasets have in common.
 
+use std::path::{Path, PathBuf};
+
 use ragstage_cache::Digest;
 use serde_json::Value;
 
 use super::about::About;
 use super::benchmark::source_key;
+use super::fields::number_text;
 use super::safe_id::safe_id;
 use super::scope::Scope;
 use crate::artifact::{BenchmarkInfo, Document, Json};
+use crate::python::strip;
 
 /// The task type of datasets that ask questions about documents.
 const TASK_TYPE: &str = "rag_qa";
@@ -56,6 +60,29 @@ pub(super) fn markdown(info: &BenchmarkInfo, id: &str, text: String, metadata: J
         source_uri: None,
         metadata,
     }
+}
+
+/// A gold answer as text. Numbers and truth values stand for theirs, the latter as Python writes them, which the datasets were
+/// made with; lists, objects, null and numbers that were rounded have none.
+pub(super) fn gold_text(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(strip(text).to_string()),
+        Value::Number(number) => number_text(number),
+        Value::Bool(true) => Some("True".to_string()),
+        Value::Bool(false) => Some("False".to_string()),
+        Value::Null | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+/// The first of `places` below the folder `path` where there is a file; the first of all where there is none, and `path`
+/// itself where it is no folder.
+pub(super) fn first_file(path: &Path, places: &[&str]) -> PathBuf {
+    if !path.is_dir() {
+        return path.to_path_buf();
+    }
+    let mut paths = places.iter().map(|place| path.join(place));
+    let first = paths.next().unwrap_or_else(|| path.to_path_buf());
+    if first.exists() { first } else { paths.find(|path| path.exists()).unwrap_or(first) }
 }
 
 /// An object of `entries`, without those that are null.

@@ -61,7 +61,7 @@ impl<'a> Fields<'a> {
     }
 
     /// The full name of `key`.
-    fn name(&self, key: &str) -> String {
+    pub(super) fn name(&self, key: &str) -> String {
         format!("{}{key}", self.within)
     }
 

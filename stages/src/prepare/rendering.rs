@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 /// A stretch of a document, in Unicode code points, end exclusive.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Span {
     /// Where it starts.
     pub(super) start: u64,

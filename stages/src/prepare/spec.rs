@@ -7,7 +7,9 @@ use serde::{Deserialize, Serialize};
 use super::about::About;
 use super::adapter::Adapter;
 use super::beir::BeirSpec;
+use super::hotpotqa::HotpotqaSpec;
 use super::jsonl::JsonlSpec;
+use super::musique::MusiqueSpec;
 
 /// The adapter that reads a dataset's own files, with its options. Paths are resolved by whoever reads the evaluation file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -19,6 +21,10 @@ pub enum AdapterSpec {
     Jsonl(JsonlSpec),
     /// A BEIR folder (spec/heta 4.2).
     Beir(BeirSpec),
+    /// HotpotQA in its distractor setting.
+    Hotpotqa(HotpotqaSpec),
+    /// MuSiQue.
+    Musique(MusiqueSpec),
 }
 
 /// The split of an evaluation that names none.
@@ -59,6 +65,8 @@ impl AdapterSpec {
         match self {
             AdapterSpec::Jsonl(spec) => spec,
             AdapterSpec::Beir(spec) => spec,
+            AdapterSpec::Hotpotqa(spec) => spec,
+            AdapterSpec::Musique(spec) => spec,
         }
     }
 
