@@ -81,7 +81,7 @@ impl Prepared {
             DocumentFile { relative, digest: Some(digest), size, fault: None }
         });
         let documents = documents.collect();
-        let prepare = Done::run(memory, PrepareBenchmark { spec, files, documents, salt: 0 });
+        let prepare = Done::run(memory, PrepareBenchmark { spec, files, documents, records: None, salt: 0 });
         let units = prepare.ran.read::<Units>("units").units;
         Prepared { sources, prepare, units }
     }

@@ -2,6 +2,7 @@
 
 use super::hotpotqa::HOTPOTQA;
 use super::musique::MUSIQUE;
+use super::trec::CRANFIELD;
 
 /// A public dataset that an adapter reads: what `ragstage data info` prints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,4 +69,4 @@ pub struct LeftOut {
 }
 
 /// All public datasets that adapters read, by name.
-pub static DATASETS: &[&About] = &[&HOTPOTQA, &MUSIQUE];
+pub static DATASETS: &[&About] = &[&CRANFIELD, &HOTPOTQA, &MUSIQUE];

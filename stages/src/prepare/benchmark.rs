@@ -52,7 +52,10 @@ pub(super) fn append_in_line_order(errors: &mut Vec<InputError>, mut found: Vec<
         errors.extend(of_line.iter().take(all).cloned());
         if let (Some(first), more @ 1..) = (of_line.first(), of_line.len().saturating_sub(all)) {
             let faults = if more == 1 { "fault" } else { "faults" };
-            errors.push(InputError::new(Place { column: None, ..first.place.clone() }, format!("... and {more} more {faults} here")));
+            errors.push(InputError::new(
+                Place { column: None, ..first.place.clone() },
+                format!("... and {more} more {faults} here"),
+            ));
         }
     }
     if let Some(InputError { place, .. }) = untold.into_iter().next() {

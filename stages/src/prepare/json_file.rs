@@ -219,7 +219,8 @@ impl<'f> JsonPart<'f> {
                 error.hint("keep the one that is meant")
             }
             Category::Data => {
-                let found = serde_json::from_str::<Value>(self.text).map_or("another value".to_string(), |v| describe(&v));
+                let found =
+                    serde_json::from_str::<Value>(self.text).map_or("another value".to_string(), |v| describe(&v));
                 self.error(self.unlike(expected, &found))
             }
             Category::Eof => {
@@ -299,7 +300,8 @@ mod tests {
         errors.iter().map(ToString::to_string).collect()
     }
 
-    const SAMPLES: &str = "\u{feff}[\n  {\"id\": \"a\",\n   \"qa\": [{\"q\": 1},\n  {\"q\": 2}]},\n {\"id\": \"é\", \"qa\": [7]}]\n";
+    const SAMPLES: &str =
+        "\u{feff}[\n  {\"id\": \"a\",\n   \"qa\": [{\"q\": 1},\n  {\"q\": 2}]},\n {\"id\": \"é\", \"qa\": [7]}]\n";
 
     #[test]
     fn every_part_knows_its_line_and_name() {

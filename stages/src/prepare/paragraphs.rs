@@ -91,7 +91,11 @@ impl Paragraphs {
 
 /// `text` on one line, without blanks at its ends.
 pub(super) fn one_line(text: &str) -> String {
-    let lines: Vec<&str> = text.split(|c: char| c.is_control()).map(str::trim).filter(|line| !line.is_empty()).collect();
+    if !text.contains(char::is_control) {
+        return text.trim().to_string();
+    }
+    let lines: Vec<&str> =
+        text.split(|c: char| c.is_control()).map(str::trim).filter(|line| !line.is_empty()).collect();
     lines.join(" ")
 }
 

@@ -58,9 +58,9 @@ mod tests {
         let questions = || vec![("a".to_string(), vec![1, 0]), ("b".to_string(), vec![1])];
         assert_eq!(QuestionScope::Corpus.units(questions()), [Benchmark::whole(Json::new())]);
         let units = QuestionScope::Question.units(questions());
-        let rows: Vec<_> =
-            units.into_iter().map(|unit| (unit.unit_id, unit.document_rows, unit.case_rows)).collect();
-        let expected = [("a".to_string(), Some(vec![1, 0]), Some(vec![0])), ("b".to_string(), Some(vec![1]), Some(vec![1]))];
+        let rows: Vec<_> = units.into_iter().map(|unit| (unit.unit_id, unit.document_rows, unit.case_rows)).collect();
+        let expected =
+            [("a".to_string(), Some(vec![1, 0]), Some(vec![0])), ("b".to_string(), Some(vec![1]), Some(vec![1]))];
         assert_eq!(rows, expected);
     }
 }

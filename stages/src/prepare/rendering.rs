@@ -57,7 +57,8 @@ mod tests {
     #[test]
     fn spans_count_characters() {
         let mut rendering = Rendering::default();
-        let spans = [rendering.line("# Öl"), rendering.line(""), rendering.prefixed("## ", "二\n三"), rendering.line("x")];
+        let spans =
+            [rendering.line("# Öl"), rendering.line(""), rendering.prefixed("## ", "二\n三"), rendering.line("x")];
         let text = rendering.into_text();
         assert_eq!(text, "# Öl\n\n## 二\n三\nx");
         let of = |span: Span| text.chars().skip(span.start as usize).take((span.end - span.start) as usize);

@@ -56,10 +56,19 @@ mod tests {
 
     #[test]
     fn every_document_with_cases_is_a_unit() {
-        let groups = || vec![("a".to_string(), Some(0), vec![0, 2]), ("b".to_string(), Some(1), vec![]), ("c".to_string(), None, vec![1])];
+        let groups = || {
+            vec![
+                ("a".to_string(), Some(0), vec![0, 2]),
+                ("b".to_string(), Some(1), vec![]),
+                ("c".to_string(), None, vec![1]),
+            ]
+        };
         assert_eq!(Scope::Corpus.units(groups()), [Benchmark::whole(Json::new())]);
         let units = Scope::Document.units(groups());
-        let rows: Vec<_> = units.iter().map(|unit| (unit.unit_id.as_str(), unit.document_rows.clone(), unit.case_rows.clone())).collect();
+        let rows: Vec<_> = units
+            .iter()
+            .map(|unit| (unit.unit_id.as_str(), unit.document_rows.clone(), unit.case_rows.clone()))
+            .collect();
         assert_eq!(rows, [("a", Some(vec![0]), Some(vec![0, 2])), ("c", Some(vec![]), Some(vec![1]))]);
     }
 }

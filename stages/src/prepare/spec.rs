@@ -7,9 +7,11 @@ use serde::{Deserialize, Serialize};
 use super::about::About;
 use super::adapter::Adapter;
 use super::beir::BeirSpec;
+use super::command::CommandSpec;
 use super::hotpotqa::HotpotqaSpec;
 use super::jsonl::JsonlSpec;
 use super::musique::MusiqueSpec;
+use super::trec::TrecSpec;
 
 /// The adapter that reads a dataset's own files, with its options. Paths are resolved by whoever reads the evaluation file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -21,10 +23,14 @@ pub enum AdapterSpec {
     Jsonl(JsonlSpec),
     /// A BEIR folder (spec/heta 4.2).
     Beir(BeirSpec),
+    /// A program that prints the benchmark.
+    Command(CommandSpec),
     /// HotpotQA in its distractor setting.
     Hotpotqa(HotpotqaSpec),
     /// MuSiQue.
     Musique(MusiqueSpec),
+    /// A test collection.
+    Trec(TrecSpec),
 }
 
 /// The split of an evaluation that names none.
@@ -65,8 +71,10 @@ impl AdapterSpec {
         match self {
             AdapterSpec::Jsonl(spec) => spec,
             AdapterSpec::Beir(spec) => spec,
+            AdapterSpec::Command(spec) => spec,
             AdapterSpec::Hotpotqa(spec) => spec,
             AdapterSpec::Musique(spec) => spec,
+            AdapterSpec::Trec(spec) => spec,
         }
     }
 

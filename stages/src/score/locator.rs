@@ -192,7 +192,11 @@ mod tests {
             (json!({"spans": [[10, 21]]}), json!({"start": 0, "end": 15}), Some(false)),
             (json!({"spans": [[10, 20]]}), json!({"start": 20, "end": 40}), Some(false)),
             (json!({"spans": [[10, 20], [60, 70]]}), json!({"start": 55, "end": 99}), Some(true)),
-            (json!({"document_id": "d", "spans": [[0, 9]]}), json!({"document_id": "e", "start": 0, "end": 9}), Some(false)),
+            (
+                json!({"document_id": "d", "spans": [[0, 9]]}),
+                json!({"document_id": "e", "start": 0, "end": 9}),
+                Some(false),
+            ),
             // A hit that does not say where it is from, or says it in other words.
             (json!({"document_id": "d", "spans": [[0, 9]]}), json!({"document_id": "d"}), None),
             (json!({"spans": [[0, 9]]}), json!({"start": "0", "end": 9}), None),

@@ -17,15 +17,17 @@ pub(in super::super) static HOTPOTQA: About = About {
     units: "one per question, over its own paragraphs; with `scope: corpus` one over the paragraphs of all questions, each once",
     counts: &[Count { what: "questions of the dev split", count: 7_405 }],
     categories: &[
-        Category {
-            name: "bridge",
-            meaning: "the first paragraph names what the second one is about",
-            cases: 5_918,
-        },
+        Category { name: "bridge", meaning: "the first paragraph names what the second one is about", cases: 5_918 },
         Category { name: "comparison", meaning: "two paragraphs are compared, often for a yes or a no", cases: 1_487 },
     ],
     left_out: &[],
-    evaluators: &["squad_em", "token_f1(normal=hotpotqa)", "supporting_facts_em@2", "supporting_facts_f1@2", "joint_f1@2"],
+    evaluators: &[
+        "squad_em",
+        "token_f1(normal=hotpotqa)",
+        "supporting_facts_em@2",
+        "supporting_facts_f1@2",
+        "joint_f1@2",
+    ],
     notes: &[
         "The official script is given the supporting facts by the system. Here they are the sentences that the answer cites, \
          and where it cites nothing those of the first two results, so their precision depends on how long passages are.",

@@ -313,7 +313,8 @@ mod tests {
         assert!(ids[1].starts_with("Ada_Holt") && ids[2].starts_with("Mole_"), "{ids:?}");
         let text = "Mole\n\nThe Mole is a pier.\nAda Holt kept its light.";
         assert_eq!(benchmark.documents.rows[0].data.as_deref(), Some(text.as_bytes()));
-        let units: Vec<_> = benchmark.units.iter().map(|unit| (unit.unit_id.as_str(), unit.document_rows.clone())).collect();
+        let units: Vec<_> =
+            benchmark.units.iter().map(|unit| (unit.unit_id.as_str(), unit.document_rows.clone())).collect();
         assert_eq!(units, [("a1", Some(vec![0, 1])), ("b2", Some(vec![0, 2]))]);
         let query = &benchmark.queries.rows[0];
         assert_eq!((query.case_id.as_str(), query.text.as_str()), ("a1", "Who kept the light?"));

@@ -25,7 +25,12 @@ pub(in super::super) static MUSIQUE: About = About {
         Category { name: "4hop", meaning: "made of four questions", cases: 405 },
     ],
     left_out: &[],
-    evaluators: &["squad_em", "token_f1", "supporting_facts_em(unit=document)@4", "supporting_facts_f1(unit=document)@4"],
+    evaluators: &[
+        "squad_em",
+        "token_f1",
+        "supporting_facts_em(unit=document)@4",
+        "supporting_facts_f1(unit=document)@4",
+    ],
     notes: &[
         "The official script is given the supporting paragraphs by the system. Here they are those that the answer cites, and \
          where it cites nothing those of the first four results.",

@@ -125,12 +125,8 @@ impl<'a> Facts<'a> {
     }
 
     fn document(&self, passage: &FactPassage<'_>, predicted: &mut Predicted) {
-        let places: Vec<usize> = self
-            .facts
-            .iter()
-            .filter(|fact| is_from(fact, &passage.hit) == Some(true))
-            .map(|fact| fact.place)
-            .collect();
+        let places: Vec<usize> =
+            self.facts.iter().filter(|fact| is_from(fact, &passage.hit) == Some(true)).map(|fact| fact.place).collect();
         if places.is_empty() {
             predicted.wrong.insert((passage.document().into_owned(), String::new()));
         }

@@ -51,7 +51,8 @@ mod tests {
     /// Exact match, precision, recall and F1.
     fn all(options: &str, hits: Value, citations: Value) -> [f64; 4] {
         ["em", "precision", "recall", "f1"].map(|part| {
-            let score = score(&format!("supporting_facts_{part}{options}"), evidence(), hits.clone(), citations.clone());
+            let score =
+                score(&format!("supporting_facts_{part}{options}"), evidence(), hits.clone(), citations.clone());
             score.value.and_then(|value| value.number()).expect("a number")
         })
     }
@@ -74,7 +75,10 @@ mod tests {
         assert_eq!((em, precision, recall), (0.0, 0.5, 1.0));
         assert!((f1 - 2.0 / 3.0).abs() < 1e-12);
         let score = score("supporting_facts_f1@1", evidence(), hits, json!([]));
-        assert_eq!(Value::Object(score.detail), json!({"found": [0, 1], "missing": [2], "wrong": 1, "from": "results"}));
+        assert_eq!(
+            Value::Object(score.detail),
+            json!({"found": [0, 1], "missing": [2], "wrong": 1, "from": "results"})
+        );
     }
 
     #[test]
@@ -151,9 +155,7 @@ mod tests {
 
     #[test]
     fn answers_are_read_where_their_citations_may_count() {
-        let reads = |text: &str| {
-            evaluator(&EvaluatorSpec::parse(text).expect("a spec")).expect("an evaluator").reads()
-        };
+        let reads = |text: &str| evaluator(&EvaluatorSpec::parse(text).expect("a spec")).expect("an evaluator").reads();
         let either = reads("supporting_facts_f1");
         assert!(either.answer && either.answer_is_optional && either.results && !either.without_texts);
         let results = reads("supporting_facts_f1(from=results,unit=document)");
