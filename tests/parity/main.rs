@@ -20,5 +20,6 @@ mod openviking_judge;
 mod openviking_metrics;
 mod openviking_recall;
 mod prepared;
+mod question_datasets;
 mod record_rules;
 mod scifact;

@@ -119,7 +119,7 @@ mod tests {
         let defaults = spelled_out(COMMAND.fields);
         let text = format!("{{adapter: command, command: [/usr/bin/python3, make.py], {}", &defaults[1..]);
         assert_eq!(read(&text).map(|spec| spec.adapter), Ok(AdapterSpec::Command(plain.clone())));
-        let text = "{adapter: command, command: [/usr/bin/python3, make.py], files: [/data/a.csv, b.csv], version: 2, \
+        let text = "{adapter: command, command: [/usr/bin/python3, make.py], files: [/data/a.csv, b.csv], version: '2', \
                     environment: {KEY: '${TOKEN}'}, timeout_s: 1.5, root: docs, name: reef}";
         let pair = |name: &str| (name.to_string(), "sk-12345678".to_string());
         let mut spec = CommandSpec {
