@@ -28,6 +28,7 @@ mod safe_id;
 mod scope;
 mod selection;
 mod sha1;
+mod shared_documents;
 mod sources;
 mod spec;
 mod trec;
