@@ -368,7 +368,8 @@ fn convert(
     let mut files = vec![path.to_path_buf()];
     files.extend(prompts.into_read());
     files.extend(read_programs.into_inner());
-    let known = answer::Known { base, models: &models, recipes: &recipes };
+    let instructions = benchmark.adapter.instructions();
+    let known = answer::Known { base, models: &models, recipes: &recipes, instructions };
     let answer = answer::convert(&view.get("answer"), &known, &mut files, faults);
     let output = match view.get("output").text() {
         Some(output) => base.join(output),

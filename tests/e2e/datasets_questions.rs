@@ -35,7 +35,8 @@ fn counts(space: &Space, evaluator: &str) -> [u64; 3] {
     let measures = report["ragstage"]["summary"]["measures"].as_array().expect("measures").clone();
     let measure =
         measures.iter().find(|measure| measure["evaluator"] == evaluator).unwrap_or_else(|| panic!("{measures:#?}"));
-    ["scored", "skipped", "failed"].map(|state| measure["counts"][state].as_u64().unwrap_or_else(|| panic!("{measure}")))
+    ["scored", "skipped", "failed"]
+        .map(|state| measure["counts"][state].as_u64().unwrap_or_else(|| panic!("{measure}")))
 }
 
 /// A run of everything, after which nothing is left to run.

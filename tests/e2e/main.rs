@@ -8,6 +8,7 @@ mod command_benchmark;
 mod compare;
 mod counting_proxy;
 mod damage;
+mod datasets_conversations;
 mod datasets_questions;
 mod evaluation_file;
 mod faults;

@@ -16,9 +16,14 @@ mod made_up;
 #[path = "../../stages/tests/memory/mod.rs"]
 mod memory;
 mod mended;
+mod openviking_adapters;
+mod openviking_financebench;
 mod openviking_judge;
+mod openviking_locomo;
 mod openviking_metrics;
+mod openviking_qasper;
 mod openviking_recall;
+mod openviking_syllabusqa;
 mod prepared;
 mod question_datasets;
 mod record_rules;

@@ -2,10 +2,14 @@
 
 mod beir;
 mod command;
+mod financebench;
 mod hotpotqa;
 mod jsonl;
+mod locomo;
 mod musique;
+mod qasper;
 mod question_scope;
+mod syllabusqa;
 mod trec;
 
 use std::path::{Path, PathBuf};
@@ -13,7 +17,7 @@ use std::path::{Path, PathBuf};
 use ragstage_stages::prepare::{BenchmarkSpec, Selection};
 
 use super::diagnostic::Faults;
-use super::shape::{Field, Need, Refusal, Shape, TEXT, Tagged, TextRule};
+use super::shape::{Choice, Field, Need, Refusal, Shape, TEXT, Tagged, TextRule};
 use super::view::View;
 
 /// What `benchmark` accepts.
@@ -27,6 +31,10 @@ pub(super) static BENCHMARK: Tagged = Tagged {
         ("hotpotqa", &hotpotqa::HOTPOTQA),
         ("musique", &musique::MUSIQUE),
         ("trec", &trec::TREC),
+        ("locomo", &locomo::LOCOMO),
+        ("syllabusqa", &syllabusqa::SYLLABUSQA),
+        ("qasper", &qasper::QASPER),
+        ("financebench", &financebench::FINANCEBENCH),
     ],
     shared: &[
         Field {
@@ -73,6 +81,21 @@ const fn split(shape: Shape) -> Field {
     Field { name: "split", doc: "The split of the dataset.", shape, need: Need::Default("\"test\"") }
 }
 
+static SCOPES: [Choice; 2] = [
+    Choice { word: "corpus", doc: "one over all documents" },
+    Choice { word: "document", doc: "one per document, which is asked its own cases" },
+];
+
+/// The key `scope` of datasets whose documents may have knowledge bases of their own.
+const fn scope(default: &'static str) -> Field {
+    Field {
+        name: "scope",
+        doc: "What a knowledge base is built for.",
+        shape: Shape::Choice(&SCOPES),
+        need: Need::Default(default),
+    }
+}
+
 /// The split of a checked `benchmark`.
 fn split_of(view: &View<'_>) -> String {
     text(view, "split").unwrap_or_else(|| "test".to_string())
@@ -115,6 +138,10 @@ pub(super) fn convert(
         Some("hotpotqa") => hotpotqa::convert(view, base),
         Some("musique") => musique::convert(view, base),
         Some("trec") => trec::convert(view, base),
+        Some("locomo") => locomo::convert(view, base),
+        Some("syllabusqa") => syllabusqa::convert(view, base),
+        Some("qasper") => qasper::convert(view, base),
+        Some("financebench") => financebench::convert(view, base),
         // Of a word that is no adapter the check has told.
         _ => jsonl::convert(view, base),
     };
@@ -140,6 +167,8 @@ mod tests {
 
     #[test]
     fn keys_belong_to_their_adapter() {
+        let adapters: Vec<String> = BENCHMARK.variants.iter().map(|(adapter, _)| format!("`{adapter}`")).collect();
+        let adapters = adapters.join(", ");
         let faults = read("{adapter: beir, path: x, documents: y}").unwrap_err();
         assert_eq!(
             faults,

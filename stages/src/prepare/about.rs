@@ -1,7 +1,11 @@
 //! What is known of a public dataset, whichever part of it is evaluated.
 
+use super::financebench::FINANCEBENCH;
 use super::hotpotqa::HOTPOTQA;
+use super::locomo::LOCOMO;
 use super::musique::MUSIQUE;
+use super::qasper::QASPER;
+use super::syllabusqa::SYLLABUSQA;
 use super::trec::CRANFIELD;
 
 /// A public dataset that an adapter reads: what `ragstage data info` prints.
@@ -69,4 +73,4 @@ pub struct LeftOut {
 }
 
 /// All public datasets that adapters read, by name.
-pub static DATASETS: &[&About] = &[&CRANFIELD, &HOTPOTQA, &MUSIQUE];
+pub static DATASETS: &[&About] = &[&CRANFIELD, &FINANCEBENCH, &HOTPOTQA, &LOCOMO, &MUSIQUE, &QASPER, &SYLLABUSQA];

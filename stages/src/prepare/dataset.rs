@@ -41,7 +41,10 @@ pub(super) fn evaluators(about: &About) -> Vec<String> {
 /// The id of a document by which a dataset calls it `id`: that, unless it could not be part of a key or a file's name.
 pub(super) fn document_id(id: &str) -> String {
     const LONGEST: usize = 200;
-    let plain = !id.contains(['/', '\\']) && !id.chars().any(char::is_control) && !matches!(id, "" | "." | "..");
+    if matches!(id, "" | "." | "..") {
+        return safe_id(&format!("document {id}"));
+    }
+    let plain = !id.contains(['/', '\\']) && !id.chars().any(char::is_control);
     if plain && id.len() <= LONGEST { id.to_string() } else { safe_id(id) }
 }
 

@@ -135,6 +135,15 @@ impl<'a> Fields<'a> {
         self.as_fields(self.name(key), self.value(key)?, errors)
     }
 
+    /// The fields of the object of `key`; absent or wrong is an error.
+    pub(super) fn needed(&self, key: &str, errors: &mut Vec<InputError>) -> Option<Fields<'a>> {
+        if self.value(key).is_none() {
+            let found = if self.is_null(key) { "is null" } else { "is missing" };
+            errors.push(self.error(format!("`{}` {found}; expected an object", self.name(key))));
+        }
+        self.nested(key, errors)
+    }
+
     /// The items of the list of `key` with the name of each; none where it is absent or wrong. Null is an error: a list
     /// that is not there is left out or written as `[]`.
     pub(super) fn list(&self, key: &str, errors: &mut Vec<InputError>) -> Vec<(String, &'a Value)> {

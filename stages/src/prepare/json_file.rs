@@ -345,7 +345,7 @@ mod tests {
         let mut errors = Vec::new();
         let file = open(b"[\n{\"x\": 1},\n  {\"a\": {\"b\": 1,\n \"b\": 2}}]", &mut errors).expect("a text");
         let error = file.root().items(&mut errors)[1].row().expect_err("a key twice");
-        assert_eq!(error.to_string(), "f.json:4:5: the key `b` is there twice");
+        assert_eq!(error.to_string(), "f.json:4:4: the key `b` is there twice");
         let file = open(b"[ [], {\"a\": {\"b\": 1, \"b\": 2}}]", &mut errors).expect("a text");
         let error = file.root().items(&mut errors)[1].row().expect_err("a key twice");
         assert_eq!(error.place.line, Some(1));

@@ -78,6 +78,15 @@ impl BenchmarkSpec {
     }
 }
 
+/// The names of the files right in `folder`, sorted; none where it cannot be listed. Names that are no UTF-8 are left out.
+pub(super) fn named_files(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let files = entries.filter(|entry| fs::metadata(entry.path()).is_ok_and(|about| about.is_file()));
+    let mut names: Vec<String> = files.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    names.sort_unstable();
+    names
+}
+
 /// How deep folders are looked into: enough for any dataset, and an end to links that lead upwards.
 const DEEPEST: usize = 16;
 

@@ -117,7 +117,10 @@ impl PrepareBenchmark {
         };
         let adapter = self.spec.adapter.adapter();
         let benchmark = adapter.read(sources, &find)?;
-        self.spec.selection.apply(benchmark, sources.needed(adapter.cases_role()).path)
+        // Of several files none is the cases' own: then the folder is named.
+        let root = adapter.root();
+        let cases = sources.find(adapter.cases_role()).map_or(root.as_path(), |source| source.path);
+        self.spec.selection.apply(benchmark, cases)
     }
 
     fn encode(&self, benchmark: Benchmark) -> Result<Produced, DecodeError> {

@@ -8,9 +8,13 @@ use super::about::About;
 use super::adapter::Adapter;
 use super::beir::BeirSpec;
 use super::command::CommandSpec;
+use super::financebench::FinanceBenchSpec;
 use super::hotpotqa::HotpotqaSpec;
 use super::jsonl::JsonlSpec;
+use super::locomo::LocomoSpec;
 use super::musique::MusiqueSpec;
+use super::qasper::QasperSpec;
+use super::syllabusqa::SyllabusQaSpec;
 use super::trec::TrecSpec;
 
 /// The adapter that reads a dataset's own files, with its options. Paths are resolved by whoever reads the evaluation file.
@@ -31,6 +35,16 @@ pub enum AdapterSpec {
     Musique(MusiqueSpec),
     /// A test collection.
     Trec(TrecSpec),
+    /// LoCoMo's conversations (spec/openviking 2.1).
+    Locomo(LocomoSpec),
+    /// SyllabusQA's questions and syllabi (spec/openviking 2.2).
+    #[serde(rename = "syllabusqa")]
+    SyllabusQa(SyllabusQaSpec),
+    /// Qasper's papers (spec/openviking 2.3).
+    Qasper(QasperSpec),
+    /// FinanceBench's filings (spec/openviking 2.4).
+    #[serde(rename = "financebench")]
+    FinanceBench(FinanceBenchSpec),
 }
 
 /// The split of an evaluation that names none.
@@ -75,6 +89,10 @@ impl AdapterSpec {
             AdapterSpec::Hotpotqa(spec) => spec,
             AdapterSpec::Musique(spec) => spec,
             AdapterSpec::Trec(spec) => spec,
+            AdapterSpec::Locomo(spec) => spec,
+            AdapterSpec::SyllabusQa(spec) => spec,
+            AdapterSpec::Qasper(spec) => spec,
+            AdapterSpec::FinanceBench(spec) => spec,
         }
     }
 

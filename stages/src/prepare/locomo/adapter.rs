@@ -13,7 +13,7 @@ use crate::error::{InputError, Place};
 use crate::prepare::about::About;
 use crate::prepare::adapter::{Adapter, ReadFiles};
 use crate::prepare::benchmark::{Benchmark, append_in_line_order, nothing};
-use crate::prepare::dataset::{evaluators, info, markdown, object};
+use crate::prepare::dataset::{evaluators, first_file, info, markdown, object};
 use crate::prepare::ids::Ids;
 use crate::prepare::json_file::{JsonFile, JsonPart};
 use crate::prepare::listing::ListingFile;

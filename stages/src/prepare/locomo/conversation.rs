@@ -113,7 +113,7 @@ fn images(fields: &Fields<'_>, caption: &str, errors: &mut Vec<InputError>) -> S
         Some(serde_json::Value::Array(urls)) => urls.len(),
         Some(serde_json::Value::String(url)) => usize::from(!url.is_empty()),
         Some(other) => {
-            errors.push(fields.error(format!("`img_url` is {}; expected a list", describe(other))));
+            errors.push(fields.error(format!("`{}` is {}; expected a list", fields.name("img_url"), describe(other))));
             0
         }
     };
