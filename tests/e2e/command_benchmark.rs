@@ -1,5 +1,8 @@
 //! A benchmark that a program prints: it is started when its key changed and never else.
 
+use std::time::{Duration, Instant};
+
+use super::running::Running;
 use super::space::{Space, steps};
 
 /// The program: it notes that it was started, and prints what is in a file, with the documents of a folder.
@@ -175,4 +178,38 @@ fn secrets_reach_the_program_and_nothing_else() {
     for (name, bytes) in space.files(".ragstage") {
         assert!(!String::from_utf8_lossy(&bytes).contains("made-up-12345"), "{name}");
     }
+}
+
+#[test]
+fn ctrl_c_ends_the_program_and_the_same_command_starts_it_again() {
+    let space = space();
+    space.write("make.sh", "echo started >> starts.txt; test -e ready || { sleep 600; echo too late > late.txt; }; sh whole.sh");
+    space.write("whole.sh", PROGRAM);
+    let mut running = Running::start(&space, "events", "evaluation.yaml");
+    let begun = Instant::now();
+    while starts(&space) == 0 && begun.elapsed() < Duration::from_secs(60) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    running.signal("INT");
+    let first = running.finish().expect(130);
+    assert!(first.stderr.contains("interrupted; the same command continues"), "{}", first.stderr);
+    assert!(!space.path("late.txt").exists());
+    space.write("ready", "");
+    space.run("").expect(0);
+    assert_eq!(starts(&space), 3, "once before, once again, and once by the program that it starts");
+}
+
+#[test]
+fn what_it_printed_is_made_again_where_the_store_lost_it() {
+    let space = space();
+    space.run("").expect(0);
+    let printed = space.values(".ragstage", "run")["sources benchmark"]["records"].clone();
+    let blob = space.path(".ragstage").join("cas-v1").join(&printed[..2]).join(&printed[2..]);
+    std::fs::remove_file(&blob).unwrap_or_else(|error| panic!("{}: {error}", blob.display()));
+    space.edit("evaluation.yaml", "  root:", "  sample: 1\n  root:");
+    let ran = space.run("").expect(0);
+    assert_eq!(ran.executed()["prepare"], 1);
+    assert_eq!(starts(&space), 2);
+    space.run("").expect(0).expect_nothing();
+    assert_eq!(starts(&space), 2);
 }

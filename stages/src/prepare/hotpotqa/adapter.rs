@@ -7,7 +7,7 @@ use ragstage_cache::KeyVisitor;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::about::HOTPOTQA;
+use super::about::{HOTPOTQA, INSTRUCTIONS};
 use crate::artifact::{BenchmarkInfo, Documents, Evidence, Gold, Golds, Queries, Query};
 use crate::error::{InputError, Place};
 use crate::prepare::about::About;
@@ -115,6 +115,10 @@ impl Adapter for HotpotqaSpec {
 
     fn about(&self) -> Option<&'static About> {
         Some(&HOTPOTQA)
+    }
+
+    fn instructions(&self) -> &'static [(&'static str, &'static str)] {
+        &INSTRUCTIONS
     }
 }
 

@@ -38,3 +38,10 @@ pub(in super::super) static MUSIQUE: About = About {
         "A question of MuSiQue-Full that its paragraphs do not answer has no gold answer, and answers to it are not scored.",
     ],
 };
+
+/// What a chat model is told, by category: gold answers are short, and so must answers be that are compared with them.
+pub(super) static INSTRUCTIONS: [(&str, &str); 3] = [
+    ("2hop", include_str!("prompts/2hop.md")),
+    ("3hop", include_str!("prompts/3hop.md")),
+    ("4hop", include_str!("prompts/4hop.md")),
+];

@@ -7,7 +7,7 @@ use ragstage_cache::KeyVisitor;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::about::MUSIQUE;
+use super::about::{MUSIQUE, INSTRUCTIONS};
 use crate::artifact::{BenchmarkInfo, Documents, Evidence, Gold, Golds, Queries, Query};
 use crate::error::{InputError, Place};
 use crate::prepare::about::About;
@@ -107,6 +107,10 @@ impl Adapter for MusiqueSpec {
 
     fn about(&self) -> Option<&'static About> {
         Some(&MUSIQUE)
+    }
+
+    fn instructions(&self) -> &'static [(&'static str, &'static str)] {
+        &INSTRUCTIONS
     }
 }
 

@@ -38,7 +38,7 @@ mod tests {
             ..Gold::default()
         };
         let hits: Vec<Hit> = serde_json::from_value(hits).expect("hits");
-        let response = ResponseView { results: &hits, answer, citations: &[] };
+        let response = ResponseView::new(&hits, answer, &[]);
         evaluator.evaluate(&CaseView { case_id: "q", query: "", gold: &gold }, &response).expect("a score")
     }
 

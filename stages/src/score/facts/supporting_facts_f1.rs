@@ -44,7 +44,7 @@ mod tests {
         let gold = Gold { evidence: serde_json::from_value(evidence).expect("evidence"), ..Gold::default() };
         let hits: Vec<Hit> = serde_json::from_value(hits).expect("hits");
         let citations: Vec<Citation> = serde_json::from_value(citations).expect("citations");
-        let response = ResponseView { results: &hits, answer: Some("Toronto"), citations: &citations };
+        let response = ResponseView::new(&hits, Some("Toronto"), &citations);
         evaluator.evaluate(&CaseView { case_id: "q", query: "", gold: &gold }, &response).expect("a score")
     }
 
