@@ -183,9 +183,12 @@ fn secrets_reach_the_program_and_nothing_else() {
 #[test]
 fn ctrl_c_ends_the_program_and_the_same_command_starts_it_again() {
     let space = space();
-    space.write("make.sh", "echo started >> starts.txt; test -e ready || { sleep 600; echo too late > late.txt; }; sh whole.sh");
+    space.write(
+        "make.sh",
+        "echo started >> starts.txt; test -e ready || { sleep 600; echo too late > late.txt; }; sh whole.sh",
+    );
     space.write("whole.sh", PROGRAM);
-    let mut running = Running::start(&space, "events", "evaluation.yaml");
+    let running = Running::start(&space, "events", "evaluation.yaml");
     let begun = Instant::now();
     while starts(&space) == 0 && begun.elapsed() < Duration::from_secs(60) {
         std::thread::sleep(Duration::from_millis(20));

@@ -38,7 +38,5 @@ pub(in super::super) static HOTPOTQA: About = About {
 };
 
 /// What a chat model is told, by category: gold answers are short, and so must answers be that are compared with them.
-pub(super) static INSTRUCTIONS: [(&str, &str); 2] = [
-    ("bridge", include_str!("prompts/bridge.md")),
-    ("comparison", include_str!("prompts/comparison.md")),
-];
+pub(super) static INSTRUCTIONS: [(&str, &str); 2] =
+    [("bridge", include_str!("prompts/bridge.md")), ("comparison", include_str!("prompts/comparison.md"))];

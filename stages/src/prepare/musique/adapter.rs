@@ -7,7 +7,7 @@ use ragstage_cache::KeyVisitor;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::about::{MUSIQUE, INSTRUCTIONS};
+use super::about::{INSTRUCTIONS, MUSIQUE};
 use crate::artifact::{BenchmarkInfo, Documents, Evidence, Gold, Golds, Queries, Query};
 use crate::error::{InputError, Place};
 use crate::prepare::about::About;

@@ -496,7 +496,10 @@ mod tests {
             |documents: &[PathBuf]| TrecSpec { documents: documents.to_vec(), name: "cranfield".to_string(), ..spec() };
         let roles = |spec: TrecSpec| spec.listing().into_iter().map(|file| file.role).collect::<Vec<_>>();
         let here = folder.path().to_path_buf();
-        assert_eq!(roles(spec(std::slice::from_ref(&here))), ["documents/1.jsonl", "documents/b/2.gz", "topics", "qrels"]);
+        assert_eq!(
+            roles(spec(std::slice::from_ref(&here))),
+            ["documents/1.jsonl", "documents/b/2.gz", "topics", "qrels"]
+        );
         assert_eq!(
             roles(spec(&["x".into(), here.join("b")])),
             ["documents[0]", "documents[1]/2.gz", "topics", "qrels"]
