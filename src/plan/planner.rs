@@ -49,7 +49,8 @@ impl Planner<'_> {
         until: Stage,
         salts: &[BTreeMap<String, u64>],
     ) -> Result<Plan, RunError> {
-        let mut plan = Plan { graph: Graph::default(), entries: Vec::new(), evaluations: Vec::new() };
+        let mut plan =
+            Plan { graph: Graph::default(), entries: Vec::new(), evaluations: Vec::new(), unprepared: Vec::new() };
         let salt = |index: usize| {
             move |step: Step| salts.get(index).and_then(|salts| salts.get(step.name())).copied().unwrap_or(0)
         };
@@ -61,7 +62,10 @@ impl Planner<'_> {
         self.survey(&mut plan)?;
         for (index, (evaluation, &prepare)) in evaluations.iter().zip(&prepares).enumerate() {
             let units = plan.entries[prepare.0].outputs.iter().find(|output| output.name == "units");
-            let Some(units) = units.map(|output| output.digest) else { continue };
+            let Some(units) = units.map(|output| output.digest) else {
+                plan.unprepared.push(evaluation.name.clone());
+                continue;
+            };
             let units = Units::decode((self.source.blob)(&units)?)
                 .map_err(|error| RunError::Internal(format!("units: {error}")))?;
             let mut builder = self.builder(&mut plan.graph, until);

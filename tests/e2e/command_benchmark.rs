@@ -56,9 +56,15 @@ fn a_warm_run_starts_no_program() {
     // A plan starts nothing, and knows that something is to come.
     let plan = space.ragstage("plan --check").expect(4);
     assert!(plan.stdout.contains("sources benchmark"), "{}", plan.stdout);
+    assert!(plan.stdout.contains("run: a program prints its benchmark, and a plan starts none."), "{}", plan.stdout);
     assert_eq!(starts(&space), 0);
+    // Once it is prepared all is known.
+    assert_eq!(space.run("--until prepare").expect(0).executed(), steps(&[("sources", 1), ("prepare", 1)]));
+    let plan = space.ragstage("plan --format json").expect(0).json();
+    assert_eq!(plan["unprepared"].as_array().map(Vec::len), Some(0));
+    assert!(plan["actions"].as_array().is_some_and(|actions| actions.len() > 2), "{plan}");
     let ran = space.run("").expect(0);
-    assert_eq!(ran.executed()["sources"], 1);
+    assert!(!ran.executed().contains_key("sources"));
     let report = space.json("reports/run/report.json");
     assert_eq!(report["benchmark"]["name"], "harbour");
     assert_eq!(report["score_summary"]["bm25.answer_contains"], 1.0);

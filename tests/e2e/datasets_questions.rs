@@ -152,10 +152,10 @@ fn cranfield_is_run_whole() {
     };
     space.write("evaluation.yaml", &file("QRelsCorrectedforTRECeval"));
     run_twice(&space);
-    // Full-text search is at 0.35 to 0.45 on this collection, in average precision as well as in nDCG.
+    // BM25 is at 0.3 to 0.45 in average precision on this collection.
     let (ndcg, ap, recall) = (mean(&space, "nDCG@10"), mean(&space, "AP"), mean(&space, "R@100"));
     assert!(
-        (0.35..0.5).contains(&ndcg) && (0.33..0.45).contains(&ap) && (0.7..0.9).contains(&recall),
+        (0.4..0.6).contains(&ndcg) && (0.3..0.45).contains(&ap) && (0.7..0.9).contains(&recall),
         "{ndcg} {ap} {recall}"
     );
     assert_eq!(counts(&space, "AP"), [225, 0, 0]);
