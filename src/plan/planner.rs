@@ -9,6 +9,7 @@ use ragstage_cache::{Digest, Manifest};
 use ragstage_stages::artifact::{Documents, Queries, Units};
 use ragstage_stages::contract::{Action, Artifact, Pool, Produced};
 use ragstage_stages::error::{DecodeError, StageError, StageErrorKind};
+use ragstage_stages::prepare::SourceList;
 use ragstage_stages::step::{Stage, Step};
 
 use super::calls::CallsToCome;
@@ -195,7 +196,10 @@ impl Planner<'_> {
     /// # Errors
     /// When a source file cannot be read any more.
     pub fn manifest(&self, plan: &Plan, id: NodeId) -> Result<Manifest, RunError> {
-        let action = self.source.action(plan.graph.node(id), &Expected::new(&plan.entries))?;
+        let none =
+            SourceList::default().encode().map_err(|error| RunError::Internal(format!("source list: {error}")))?;
+        let expected = Expected::new(&plan.entries, self.overlay.put(none));
+        let action = self.source.action(plan.graph.node(id), &expected)?;
         Ok(Manifest::of(&*action))
     }
 

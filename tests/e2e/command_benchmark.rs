@@ -57,6 +57,14 @@ fn a_warm_run_starts_no_program() {
     let plan = space.ragstage("plan --check").expect(4);
     assert!(plan.stdout.contains("sources benchmark"), "{}", plan.stdout);
     assert!(plan.stdout.contains("run: a program prints its benchmark, and a plan starts none."), "{}", plan.stdout);
+    let explained = space.ragstage("explain prepare").expect(0);
+    assert!(
+        explained.stdout.contains("prepare benchmark") && explained.stdout.contains("records"),
+        "{}",
+        explained.stdout
+    );
+    space.ragstage("graph").expect(0);
+    space.ragstage("status").expect(0);
     assert_eq!(starts(&space), 0);
     // Once it is prepared all is known.
     assert_eq!(space.run("--until prepare").expect(0).executed(), steps(&[("sources", 1), ("prepare", 1)]));
