@@ -317,7 +317,7 @@ fn convert(
 ) -> Evaluation {
     let base = path.parent().unwrap_or(Path::new(""));
     let name = view.get("name").text().unwrap_or_default().to_string();
-    let benchmark = benchmark::convert(&view.get("benchmark"), base, faults);
+    let benchmark = benchmark::convert(&view.get("benchmark"), base, environment, faults);
 
     let models = models::convert(&view.get("models"), environment, faults);
     let (mut recipes, places, incomplete) = convert_recipes(view, base, environment, &models, faults);

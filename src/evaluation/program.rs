@@ -191,8 +191,13 @@ pub(super) struct Known<'a> {
     pub(super) files: &'a RefCell<Vec<PathBuf>>,
 }
 
-/// The program that a checked entry stands for; `None` where a fault hides it.
-pub(super) fn convert(view: &View<'_>, known: &Known<'_>, faults: &mut Faults) -> Option<ProgramConfig> {
+/// How a program is started, but for its command: in the folder `base`, with the `environment` of a checked mapping.
+pub(super) fn launch(
+    view: &View<'_>,
+    base: &Path,
+    environment: &dyn Fn(&str) -> Option<String>,
+    faults: &mut Faults,
+) -> Launch {
     let pairs = view.get("environment");
     for entry in pairs.entries() {
         if entry.key.contains('=') || entry.key.contains('\0') {
@@ -200,9 +205,14 @@ pub(super) fn convert(view: &View<'_>, known: &Known<'_>, faults: &mut Faults) -
             faults.add(entry.start, &path, "expected the name of an environment variable, without `=`");
         }
     }
-    let Substituted { pairs: environment, variables } = secrets::substitute(&pairs, known.environment, faults);
-    let directory = if known.base.as_os_str().is_empty() { PathBuf::from(".") } else { known.base.to_path_buf() };
-    let launch = Launch { command: Vec::new(), directory, environment, variables };
+    let Substituted { pairs: environment, variables } = secrets::substitute(&pairs, environment, faults);
+    let directory = if base.as_os_str().is_empty() { PathBuf::from(".") } else { base.to_path_buf() };
+    Launch { command: Vec::new(), directory, environment, variables }
+}
+
+/// The program that a checked entry stands for; `None` where a fault hides it.
+pub(super) fn convert(view: &View<'_>, known: &Known<'_>, faults: &mut Faults) -> Option<ProgramConfig> {
+    let launch = launch(view, known.base, known.environment, faults);
     let scores = view.get("scores");
     let said = Said {
         name: view.get("name").text().map(str::to_string),
@@ -395,7 +405,7 @@ impl Said {
 }
 
 /// A word of a command as it is in the key: of an absolute path only the last part, for the rest is where this machine has it.
-fn key_word(word: &str) -> String {
+pub(super) fn key_word(word: &str) -> String {
     let path = Path::new(word);
     match path.file_name() {
         Some(name) if path.is_absolute() => name.to_string_lossy().into_owned(),
@@ -404,6 +414,6 @@ fn key_word(word: &str) -> String {
 }
 
 /// A file's name in the key, and where it is.
-fn named(file: &str, base: &Path) -> (String, PathBuf) {
+pub(super) fn named(file: &str, base: &Path) -> (String, PathBuf) {
     (key_word(file).replace('\\', "/"), base.join(file))
 }

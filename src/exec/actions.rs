@@ -74,6 +74,11 @@ impl ActionSource {
                 spec: (**benchmark).clone(),
                 files: self.listing(benchmark)?,
                 documents: self.documents(benchmark, &of(input(0), "sources")?)?,
+                records: outputs
+                    .outputs(input(0))
+                    .iter()
+                    .find(|output| output.name == "records")
+                    .and_then(|output| benchmark.records(output.digest, output.bytes)),
                 salt,
             }),
             Spec::Materialize { unit, options } => Box::new(Materialize {

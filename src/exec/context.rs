@@ -289,6 +289,13 @@ impl Context for ActionContext<'_> {
         failed.iter().for_each(|(label, error)| self.row_failed(label, error));
     }
 
+    fn may_start_programs(&self) -> Result<(), StageError> {
+        match self.shared.interrupt.asked() {
+            true => Err(self.error(StageErrorKind::Cancelled)),
+            false => Ok(()),
+        }
+    }
+
     fn source(&self, digest: &Digest) -> Result<Option<Vec<u8>>, StageError> {
         let Some(path) = self.shared.sources.path(digest) else {
             return Ok(None);

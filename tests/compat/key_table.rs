@@ -70,6 +70,34 @@ queries: [{mode: any, options: {rerank: true}}]
 evaluators: [answer_contains]
 "#;
 
+/// Test collections and questions with paragraphs of their own, with everything optional.
+const TREC: &str = r#"
+name: trec
+benchmark:
+  {adapter: trec, documents: trec/documents.jsonl, topics: trec/topics.tsv, qrels: trec/qrels.txt, version: "1", homepage: h,
+   license: l, citation: c, query_ids: as_written, topic_fields: [title]}
+recipe: {}
+answer: none
+evaluators: [R@10]
+"#;
+
+const HOTPOTQA: &str = r#"
+name: hotpotqa
+benchmark: {adapter: hotpotqa, path: hotpotqa.json}
+recipe: {}
+answer: none
+evaluators: [supporting_facts_f1]
+"#;
+
+/// A benchmark that a program prints.
+const COMMAND: &str = r#"
+name: command
+benchmark: {adapter: command, command: [cat, records.jsonl], version: "1"}
+recipe: {}
+answer: none
+evaluators: [R@10]
+"#;
+
 /// Answers by a chat model, whose URL stands for `URL`.
 const CHAT: &str = r#"
 name: chat
@@ -123,7 +151,7 @@ queries: [{mode: any, options: {rerank: true}}]
 evaluators: [answer_contains]
 "#;
 
-const FILES: [(&str, &str); 13] = [
+const FILES: [(&str, &str); 20] = [
     ("built.yaml", BUILT),
     ("retrieval-only.yaml", RETRIEVAL_ONLY),
     ("dataset.yaml", DATASET),
@@ -148,6 +176,22 @@ const FILES: [(&str, &str); 13] = [
     ("beir/corpus.jsonl", "{\"_id\": \"d\", \"title\": \"Harbour\", \"text\": \"Ships.\"}\n"),
     ("beir/queries.jsonl", "{\"_id\": \"q\", \"text\": \"Where are ships?\"}\n"),
     ("beir/qrels/test.tsv", "query-id\tcorpus-id\tscore\nq\td\t1\n"),
+    ("trec.yaml", TREC),
+    ("hotpotqa.yaml", HOTPOTQA),
+    ("command.yaml", COMMAND),
+    ("trec/documents.jsonl", "{\"id\": \"d\", \"title\": \"Harbour\", \"text\": \"Ships.\"}\n"),
+    ("trec/topics.tsv", "q\tWhere are ships?\n"),
+    ("trec/qrels.txt", "q 0 d 1\n"),
+    (
+        "hotpotqa.json",
+        "[{\"_id\": \"q\", \"question\": \"Where are ships?\", \"answer\": \"harbour\", \
+         \"supporting_facts\": [[\"Harbour\", 0]], \"context\": [[\"Harbour\", [\"Ships.\"]]]}]",
+    ),
+    (
+        "records.jsonl",
+        "{\"type\": \"document\", \"document_id\": \"d\", \"name\": \"d\", \"media_type\": \"text/plain\", \"text\": \"Ships.\"}\n\
+         {\"type\": \"case\", \"case_id\": \"q\", \"query\": \"Where are ships?\"}\n",
+    ),
 ];
 
 /// By step, and of `retrieve` by mode: the fields of the key.
@@ -227,6 +271,9 @@ fn observed() -> Found {
         "ingesting.yaml",
         "chat.yaml",
         "modes.yaml",
+        "trec.yaml",
+        "hotpotqa.yaml",
+        "command.yaml",
     ];
     ragstage(folder.path(), &[&["run", "--quiet"], files.as_slice()].concat());
     let mut found = Found::default();

@@ -25,13 +25,14 @@ use ragstage_stages::score::{
 use serde::Deserialize;
 
 use crate::golden::{Golden, folder, version_in_key};
-use crate::harbour::{Done, Prepared, beir, jsonl};
+use crate::harbour::{Done, Prepared, beir, command, jsonl, questions, trec};
 use crate::memory::MemoryContext;
 use crate::model_server::{Act, ModelServer};
 
 #[test]
 fn adapters_read_what_they_read() {
-    for spec in [jsonl("harbour"), beir("reef")] {
+    let specs = [jsonl("harbour"), beir("reef"), trec(), command()];
+    for spec in specs.into_iter().chain(questions()) {
         let mut sampled = spec.clone();
         sampled.selection.sample = Some(2);
         let (name, version) = (format!("adapter-{}", spec.adapter.name()), spec.adapter.version());

@@ -31,5 +31,6 @@ mod papers;
 mod parsed;
 mod pdf_text;
 mod prepared;
+mod question_datasets;
 mod record_rules;
 mod scifact;

@@ -1,12 +1,17 @@
 //! `benchmark`: which dataset, read by which adapter, and which part of it.
 
 mod beir;
+mod command;
 mod financebench;
+mod hotpotqa;
 mod jsonl;
 mod locomo;
 mod multihop_rag;
+mod musique;
 mod qasper;
+mod question_scope;
 mod syllabusqa;
+mod trec;
 mod uda;
 
 use std::path::{Path, PathBuf};
@@ -24,6 +29,10 @@ pub(super) static BENCHMARK: Tagged = Tagged {
     variants: &[
         ("jsonl", &jsonl::JSONL),
         ("beir", &beir::BEIR),
+        ("command", &command::COMMAND),
+        ("hotpotqa", &hotpotqa::HOTPOTQA),
+        ("musique", &musique::MUSIQUE),
+        ("trec", &trec::TREC),
         ("locomo", &locomo::LOCOMO),
         ("syllabusqa", &syllabusqa::SYLLABUSQA),
         ("qasper", &qasper::QASPER),
@@ -96,6 +105,14 @@ fn split_of(view: &View<'_>) -> String {
     text(view, "split").unwrap_or_else(|| "test".to_string())
 }
 
+/// The key `split` of datasets whose test split is not published with its gold.
+const DEV: Field = Field { name: "split", doc: "The split of the dataset.", shape: ID, need: Need::Default("\"dev\"") };
+
+/// The split of a checked `benchmark` of such a dataset.
+fn dev(view: &View<'_>) -> String {
+    text(view, "split").unwrap_or_else(|| "dev".to_string())
+}
+
 /// The text at `key`.
 fn text(view: &View<'_>, key: &str) -> Option<String> {
     view.get(key).text().map(str::to_string)
@@ -112,9 +129,19 @@ fn folder_name(path: &Path) -> Option<String> {
 }
 
 /// The benchmark that a checked `benchmark` stands for. `base` is the folder of the evaluation file.
-pub(super) fn convert(view: &View<'_>, base: &Path, faults: &mut Faults) -> BenchmarkSpec {
+/// `environment` gives the variables for `${NAME}` in a program's environment.
+pub(super) fn convert(
+    view: &View<'_>,
+    base: &Path,
+    environment: &dyn Fn(&str) -> Option<String>,
+    faults: &mut Faults,
+) -> BenchmarkSpec {
     let adapter = match view.get("adapter").text() {
         Some("beir") => beir::convert(view, base, faults),
+        Some("command") => command::convert(view, base, environment, faults),
+        Some("hotpotqa") => hotpotqa::convert(view, base),
+        Some("musique") => musique::convert(view, base),
+        Some("trec") => trec::convert(view, base),
         Some("locomo") => locomo::convert(view, base),
         Some("syllabusqa") => syllabusqa::convert(view, base),
         Some("qasper") => qasper::convert(view, base),
@@ -140,7 +167,8 @@ mod tests {
 
     /// Reads a benchmark as an evaluation file in the folder `conf` would.
     pub(super) fn read(text: &str) -> Result<BenchmarkSpec, Vec<String>> {
-        checked(text, &Shape::Tagged(&BENCHMARK), |view, faults| convert(view, Path::new("conf"), faults))
+        let environment = |name: &str| (name == "TOKEN").then(|| "sk-12345678".to_string());
+        checked(text, &Shape::Tagged(&BENCHMARK), |view, faults| convert(view, Path::new("conf"), &environment, faults))
     }
 
     #[test]
@@ -153,6 +181,8 @@ mod tests {
             ["1:26 : unknown key `documents` [keys here are adapter, path, dataset, split, dataset_url, sample, \
                  seed, categories, category_label]"]
         );
+        let adapters: Vec<String> = BENCHMARK.variants.iter().map(|(name, _)| format!("`{name}`")).collect();
+        let adapters = adapters.join(", ");
         assert_eq!(
             read("{adapter: json, documents: y}").unwrap_err(),
             [format!("1:11 adapter: expected one of {adapters}, found the text `json` [did you mean `jsonl`?]")]

@@ -1,9 +1,12 @@
 //! What is known of a public dataset, whichever part of it is evaluated.
 
 use super::financebench::FINANCEBENCH;
+use super::hotpotqa::HOTPOTQA;
 use super::locomo::LOCOMO;
+use super::musique::MUSIQUE;
 use super::qasper::QASPER;
 use super::syllabusqa::SYLLABUSQA;
+use super::trec::CRANFIELD;
 use super::{multihop_rag, uda};
 
 /// A public dataset that an adapter reads: what `ragstage data info` prints.
@@ -72,9 +75,12 @@ pub struct LeftOut {
 
 /// All public datasets that adapters read, by name.
 pub static DATASETS: &[&About] = &[
+    &CRANFIELD,
     &FINANCEBENCH,
+    &HOTPOTQA,
     &LOCOMO,
     &multihop_rag::ABOUT,
+    &MUSIQUE,
     &QASPER,
     &SYLLABUSQA,
     &uda::FETA,

@@ -7,12 +7,16 @@ use serde::{Deserialize, Serialize};
 use super::about::About;
 use super::adapter::Adapter;
 use super::beir::BeirSpec;
+use super::command::CommandSpec;
 use super::financebench::FinanceBenchSpec;
+use super::hotpotqa::HotpotqaSpec;
 use super::jsonl::JsonlSpec;
 use super::locomo::LocomoSpec;
 use super::multihop_rag::MultihopRagSpec;
+use super::musique::MusiqueSpec;
 use super::qasper::QasperSpec;
 use super::syllabusqa::SyllabusQaSpec;
+use super::trec::TrecSpec;
 use super::uda::UdaSpec;
 
 /// The adapter that reads a dataset's own files, with its options. Paths are resolved by whoever reads the evaluation file.
@@ -25,6 +29,14 @@ pub enum AdapterSpec {
     Jsonl(JsonlSpec),
     /// A BEIR folder (spec/heta 4.2).
     Beir(BeirSpec),
+    /// A program that prints the benchmark.
+    Command(CommandSpec),
+    /// HotpotQA in its distractor setting.
+    Hotpotqa(HotpotqaSpec),
+    /// MuSiQue.
+    Musique(MusiqueSpec),
+    /// A test collection.
+    Trec(TrecSpec),
     /// LoCoMo's conversations (spec/openviking 2.1).
     Locomo(LocomoSpec),
     /// SyllabusQA's questions and syllabi (spec/openviking 2.2).
@@ -79,6 +91,10 @@ impl AdapterSpec {
         match self {
             AdapterSpec::Jsonl(spec) => spec,
             AdapterSpec::Beir(spec) => spec,
+            AdapterSpec::Command(spec) => spec,
+            AdapterSpec::Hotpotqa(spec) => spec,
+            AdapterSpec::Musique(spec) => spec,
+            AdapterSpec::Trec(spec) => spec,
             AdapterSpec::Locomo(spec) => spec,
             AdapterSpec::SyllabusQa(spec) => spec,
             AdapterSpec::Qasper(spec) => spec,

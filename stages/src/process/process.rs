@@ -2,14 +2,14 @@
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, TryRecvError, channel, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::launch::Launch;
+use super::launch::{Launch, end_group};
 use super::processes::Pairing;
 use crate::error::{RowError, RowErrorKind};
 use crate::model::json_reply::{bad_reply, describe, excerpt, json};
@@ -51,25 +51,12 @@ pub(super) struct Process {
 impl Process {
     /// Starts what `launch` says.
     pub(super) fn start(launch: &Launch, pairing: Pairing) -> Result<Self, RowError> {
-        let Launch { command, directory, environment, variables: _ } = launch;
-        let program = command.first().cloned().unwrap_or_default();
+        let program = launch.program().to_string();
         let failed = |why: String| RowError::new(RowErrorKind::Process, format!("cannot start {program:?}: {why}"));
-        let mut builder = Command::new(&program);
-        builder
-            .args(command.get(1..).unwrap_or_default())
-            .current_dir(directory)
-            .envs(environment.iter().map(|(name, value)| (name, value)))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        // In a group of its own: Ctrl-C is for us, who let calls in flight land, and its own children end with it.
-        #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(&mut builder, 0);
-        let mut child = builder.spawn().map_err(|error| failed(error.to_string()))?;
+        let mut child = launch.start(Stdio::piped()).map_err(|error| failed(error.to_string()))?;
         let (Some(stdin), Some(stdout), Some(stderr)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
         else {
-            let _ = child.kill();
-            let _ = child.wait();
+            end_group(&mut child);
             return Err(failed("it has no pipes".to_string()));
         };
         let (requests, to_write) = channel();
@@ -219,13 +206,7 @@ impl Process {
         if std::mem::replace(&mut self.over, true) {
             return;
         }
-        // Each of these fails only where there is nothing left to end.
-        #[cfg(unix)]
-        if let Some(group) = i32::try_from(self.child.id()).ok().and_then(rustix::process::Pid::from_raw) {
-            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
-        }
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        end_group(&mut self.child);
     }
 
     /// The exit status, which may follow the end of the output by a moment.
@@ -278,7 +259,7 @@ fn read_lines(stdout: ChildStdout, replies: &SyncSender<Line>) {
 }
 
 /// Reads to the end and gives its last lines, whole ones only: half a secret could not be masked.
-fn tail(mut stderr: ChildStderr) -> String {
+pub(super) fn tail(mut stderr: ChildStderr) -> String {
     let mut last = VecDeque::new();
     let mut cut = false;
     let mut buffer = [0; 4096];

@@ -10,6 +10,10 @@ use super::evaluator::Evaluator;
 use super::evidence::{
     EVIDENCE_HITS, EVIDENCE_MAP, EVIDENCE_MRR, EVIDENCE_NDCG, EVIDENCE_PRECISION, EVIDENCE_RECALL, OPENVIKING_RECALL,
 };
+use super::facts::{
+    JOINT_EM, JOINT_F1, JOINT_PRECISION, JOINT_RECALL, SUPPORTING_FACTS_EM, SUPPORTING_FACTS_F1,
+    SUPPORTING_FACTS_PRECISION, SUPPORTING_FACTS_RECALL,
+};
 use super::identity::Identity;
 use super::measures::{
     AP, BPREF, ERR, INFAP, JUDGED, NDCG, NUM_REL, NUM_REL_RET, NUM_RET, PRECISION, RBP, RECALL, RPREC, RR, SET_F1,
@@ -63,6 +67,14 @@ static DEFINITIONS: [&Definition; 45] = [
     &REFUSAL_AGREEMENT,
     &CITATION_PRECISION,
     &CITATION_RECALL,
+    &SUPPORTING_FACTS_EM,
+    &SUPPORTING_FACTS_F1,
+    &SUPPORTING_FACTS_PRECISION,
+    &SUPPORTING_FACTS_RECALL,
+    &JOINT_EM,
+    &JOINT_F1,
+    &JOINT_PRECISION,
+    &JOINT_RECALL,
     &ANSWER_LENGTH,
 ];
 
@@ -92,13 +104,14 @@ impl Alias {
     }
 }
 
-static ALIASES: [Alias; 6] = [
+static ALIASES: [Alias; 7] = [
     Alias::heta("beir_ndcg", "nDCG"),
     Alias::heta("beir_map", "AP"),
     Alias::heta("beir_recall", "R"),
     Alias::heta("beir_precision", "P"),
     Alias::heta("beir_mrr", "RR"),
     Alias { name: "openviking_f1", of: "token_f1", options: &[("normal", "openviking")], cutoff: None },
+    Alias { name: "hotpotqa_f1", of: "token_f1", options: &[("normal", "hotpotqa")], cutoff: None },
 ];
 
 /// A specification that names no evaluator, an option that it does not have or a value that the option cannot take.
@@ -270,6 +283,10 @@ mod tests {
             "refusal_agreement",
             "refusal_agreement(phrases=[\"no idea\"])",
             "citation_recall",
+            "supporting_facts_f1@5",
+            "supporting_facts_f1(unit=document)@2",
+            "joint_f1(from=results)@5",
+            "token_f1(normal=hotpotqa)",
             "answer_length(unit=characters)",
         ];
         let keys: BTreeSet<_> = texts.iter().map(|text| key(text)).collect();

@@ -22,7 +22,7 @@ impl ScoreResponses {
         let reads = self.evaluator.reads();
         let all = decoded::<Golds>(context, Step::Score, &self.gold)?;
         let golds: Vec<&Gold> = self.of_unit(&all.rows, &self.gold)?;
-        let rows = if reads.answer && self.answers.is_none() {
+        let rows = if reads.needs_answer() && self.answers.is_none() {
             golds.iter().map(|_| Score::skipped(NO_ANSWERS)).collect()
         } else {
             self.score_all(context, together, reads, &all, &golds)?

@@ -79,4 +79,20 @@ mod tests {
         assert_eq!(both("salt and pepper", "salt & pepper"), (Some(0.8), Some(1.0)));
         assert_eq!(both("the", ""), (Some(1.0), Some(0.0)));
     }
+
+    #[test]
+    fn yes_and_no_agree_with_themselves_alone_in_hotpotqa() {
+        let f1 = |gold: &[&str], answer: &str| {
+            let score = score_of("token_f1(normal=hotpotqa)", gold, Some(answer));
+            score.value.and_then(|value| value.number()).expect("a number")
+        };
+        assert_eq!(f1(&["yes"], "Yes."), 1.0);
+        // One word of three is the gold's only one, and still the answer is another.
+        assert_eq!(f1(&["yes"], "yes it is"), 0.0);
+        assert_eq!(f1(&["no way home"], "no"), 0.0);
+        assert_eq!(f1(&["noanswer here"], "noanswer"), 0.0);
+        assert_eq!(f1(&["the"], ""), 0.0);
+        assert!((f1(&["red brown fox"], "red fox ran home") - 4.0 / 7.0).abs() < 1e-12);
+        assert_eq!(score(&["yes"], Some("yes it is")).value.and_then(|value| value.number()), Some(0.5));
+    }
 }

@@ -25,4 +25,5 @@ pub(super) use piece::Piece;
 pub(super) use precision::EVIDENCE_PRECISION;
 pub(super) use recall::EVIDENCE_RECALL;
 pub(crate) use reference::ids;
+pub(super) use reference::refers;
 pub(super) use token_cover::TokenSet;

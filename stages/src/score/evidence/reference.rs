@@ -20,7 +20,7 @@ pub(super) fn reference(piece: &Evidence) -> Option<&str> {
 }
 
 /// Whether the reference id of `piece` is one of the hit's ids; `None` where one of the two has none.
-pub(super) fn refers(piece: &Evidence, hit: &Hit) -> Option<bool> {
+pub(crate) fn refers(piece: &Evidence, hit: &Hit) -> Option<bool> {
     let reference = reference(piece)?;
     let ids = ids(hit);
     (!ids.is_empty()).then(|| ids.iter().any(|id| id == reference))
