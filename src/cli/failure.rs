@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use ragstage_cache::{StoreError, StoreErrorKind};
 use ragstage_stages::error::InputError;
 
+use crate::download::{FetchError, FetchErrorKind};
 use crate::evaluation::EvaluationErrors;
 use crate::exec::RunError;
 use crate::exit;
-use crate::models::{ModelError, ModelErrorKind};
 
 /// Most input errors that are printed one by one.
 const MOST_SHOWN: usize = 50;
@@ -40,11 +40,11 @@ pub enum Failure {
     /// A file that would have been overwritten.
     Exists(PathBuf),
     /// A model could not be brought here.
-    Model(ModelError),
+    Model(FetchError),
 }
 
-impl From<ModelError> for Failure {
-    fn from(error: ModelError) -> Self {
+impl From<FetchError> for Failure {
+    fn from(error: FetchError) -> Self {
         Failure::Model(error)
     }
 }
@@ -75,7 +75,7 @@ impl Failure {
             Failure::Evaluation(_) | Failure::NotThere { .. } | Failure::Exists(_) | Failure::Io { .. } => exit::INPUT,
             Failure::Run(error) => code_of(error),
             Failure::Model(error) => match error.kind {
-                ModelErrorKind::Connection(_) | ModelErrorKind::Status(_) => exit::PROVIDER,
+                FetchErrorKind::Connection(_) | FetchErrorKind::Status(_) => exit::PROVIDER,
                 _ => exit::INPUT,
             },
         }
@@ -193,20 +193,20 @@ fn store_hint(error: &StoreError) -> Option<&'static str> {
     })
 }
 
-fn model_hint(error: &ModelError) -> &'static str {
+fn model_hint(error: &FetchError) -> &'static str {
     match &error.kind {
-        ModelErrorKind::Unknown => {
+        FetchErrorKind::Unknown => {
             "`ragstage models list` names those that are known; another one is taken with --from DIR or --from URL"
         }
-        ModelErrorKind::NotThere => "--from names a folder, or a URL, with the files of the model in it",
-        ModelErrorKind::Mismatch { .. } => {
+        FetchErrorKind::NotThere => "--from names a folder, or a URL, with the files of the model in it",
+        FetchErrorKind::Mismatch { .. } => {
             "it is not the pinned file and was not kept; try again, or name another place that has it with --from DIR|URL"
         }
-        ModelErrorKind::Connection(_) => {
+        FetchErrorKind::Connection(_) => {
             "what was downloaded is kept: the same command continues; without a network, --from DIR takes it from a folder"
         }
-        ModelErrorKind::Status(401 | 403) => "this place wants credentials; --from DIR|URL names another one",
-        ModelErrorKind::Status(_) => "the same command tries again; --from DIR|URL names another place",
-        ModelErrorKind::Io(_) => "nothing incomplete was put in place; RAGSTAGE_MODELS names another folder for models",
+        FetchErrorKind::Status(401 | 403) => "this place wants credentials; --from DIR|URL names another one",
+        FetchErrorKind::Status(_) => "the same command tries again; --from DIR|URL names another place",
+        FetchErrorKind::Io(_) => "nothing incomplete was put in place; RAGSTAGE_MODELS names another folder for models",
     }
 }

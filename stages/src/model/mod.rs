@@ -21,6 +21,7 @@ mod price;
 mod prompt;
 mod rerank_reply;
 mod reranker;
+mod retry_after;
 pub(crate) mod secrets;
 #[cfg(feature = "bert")]
 mod sentence_transformer;
@@ -48,5 +49,6 @@ pub use reranker::{Ranking, RerankApi, RerankRequest, Reranker, rerank};
 pub use sentence_transformer_files::{
     LENGTH_FILE, ModelFileFault, POOLING_FILE, SENTENCE_TRANSFORMER_FILES, SentenceTransformerDefaults,
 };
+pub use retry_after::retry_after;
 pub use static_model::STATIC_MODEL_FILES;
 pub use usage::{ModelUsage, Usage, UsageSource};

@@ -3,22 +3,26 @@
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
+use ragstage_stages::model::retry_after;
 use ureq::Agent;
 use ureq::http::{HeaderMap, Response, header};
 
-use super::fetch::Notice;
-use super::model_error::{ModelError, ModelErrorKind};
+use super::fetch_error::{FetchError, FetchErrorKind};
+use super::files::with_suffix;
+use super::notice::Notice;
 
 /// Attempts in a row that bring nothing before it is given up.
 const ATTEMPTS: u32 = 4;
 /// The pause after the first failed attempt; each further one is twice as long.
 const PAUSE: Duration = Duration::from_millis(500);
+/// The longest pause that a server may ask for; it is a person who waits.
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 const BUFFER: usize = 1 << 16;
 
 /// A file that is downloaded into `part`.
-pub(super) struct Download<'a> {
+pub(crate) struct Transfer<'a> {
     /// Where it is.
     pub url: &'a str,
     /// What is there of it so far; a file beside it tells which version of the file that is.
@@ -27,23 +31,24 @@ pub(super) struct Download<'a> {
     pub bytes: Option<u64>,
 }
 
-impl Download<'_> {
+impl Transfer<'_> {
     /// Downloads what is missing, in several attempts if need be. The part stays when all fail.
     ///
     /// # Errors
     /// When the server refuses, has no such file, or cannot be reached, or the part cannot be written.
-    pub(super) fn run(&self, agent: &Agent, notice: &dyn Fn(Notice<'_>)) -> Result<(), ModelError> {
+    pub(crate) fn run(&self, agent: &Agent, notice: &dyn Fn(Notice<'_>)) -> Result<(), FetchError> {
         let mut failed = 0;
         loop {
             let before = self.have();
             match self.attempt(agent, notice) {
                 Err(error) if error.is_passing() => {
                     failed = if self.have() > before { 1 } else { failed + 1 };
-                    if failed >= ATTEMPTS {
+                    let asked = error.retry_after_s();
+                    if failed >= ATTEMPTS || asked.is_some_and(|seconds| seconds > LONGEST_PAUSE.as_secs()) {
                         return Err(error);
                     }
-                    notice(Notice::Retrying { why: &error });
-                    std::thread::sleep(PAUSE * 2u32.pow(failed - 1));
+                    notice(Notice::Retrying { why: &error, after_s: asked });
+                    std::thread::sleep(asked.map_or(PAUSE * 2u32.pow(failed - 1), Duration::from_secs));
                 }
                 outcome => return outcome,
             }
@@ -54,11 +59,11 @@ impl Download<'_> {
     ///
     /// # Errors
     /// When it cannot be deleted.
-    pub(super) fn forget(&self) -> Result<(), ModelError> {
+    pub(crate) fn forget(&self) -> Result<(), FetchError> {
         for path in [self.part.to_path_buf(), self.version_file()] {
             match std::fs::remove_file(&path) {
                 Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(ModelError::io("delete", &path, error));
+                    return Err(FetchError::io("delete", &path, error));
                 }
                 _ => {}
             }
@@ -66,7 +71,7 @@ impl Download<'_> {
         Ok(())
     }
 
-    fn attempt(&self, agent: &Agent, notice: &dyn Fn(Notice<'_>)) -> Result<(), ModelError> {
+    fn attempt(&self, agent: &Agent, notice: &dyn Fn(Notice<'_>)) -> Result<(), FetchError> {
         let version = self.version();
         if version.is_none() && self.bytes.is_none() {
             self.forget()?;
@@ -89,22 +94,25 @@ impl Download<'_> {
             206 | 416 => {
                 // The part is longer than the file, or the server sends what nobody asked for: from the start, then.
                 self.forget()?;
-                return Err(self.fault(ModelErrorKind::Status(416)));
+                return Err(self.fault(FetchErrorKind::Status { status: 416, retry_after_s: None }));
             }
-            404 | 410 => return Err(self.fault(ModelErrorKind::NotThere)),
-            other => return Err(self.fault(ModelErrorKind::Status(other))),
+            404 | 410 => return Err(self.fault(FetchErrorKind::NotThere)),
+            status => {
+                let retry_after_s = retry_after(response.headers(), SystemTime::now());
+                return Err(self.fault(FetchErrorKind::Status { status, retry_after_s }));
+            }
         };
         self.remember(&response)?;
         let size = length(response.headers()).map(|rest| rest + start);
         notice(Notice::Receiving { have: start, size });
-        let io = |error| ModelError::io("write", self.part, error);
+        let io = |error| FetchError::io("write", self.part, error);
         let mut file = OpenOptions::new().create(true).append(true).open(self.part).map_err(io)?;
         file.set_len(start).map_err(io)?;
         self.receive(&mut response, &mut file, start, notice)?;
         file.sync_all().map_err(io)?;
         match size {
             Some(size) if self.have() < size => Err(self
-                .fault(ModelErrorKind::Connection(format!("the reply ended after {} of {size} bytes", self.have())))),
+                .fault(FetchErrorKind::Connection(format!("the reply ended after {} of {size} bytes", self.have())))),
             _ => Ok(()),
         }
     }
@@ -115,20 +123,20 @@ impl Download<'_> {
         file: &mut File,
         start: u64,
         notice: &dyn Fn(Notice<'_>),
-    ) -> Result<(), ModelError> {
+    ) -> Result<(), FetchError> {
         let mut reader = response.body_mut().as_reader();
         let mut buffer = vec![0; BUFFER];
         let mut have = start;
         loop {
             let read = reader.read(&mut buffer).map_err(|error| self.connection(error.into()))?;
             let Some(bytes) = buffer.get(..read).filter(|bytes| !bytes.is_empty()) else { return Ok(()) };
-            file.write_all(bytes).map_err(|error| ModelError::io("write", self.part, error))?;
+            file.write_all(bytes).map_err(|error| FetchError::io("write", self.part, error))?;
             have += read as u64;
             notice(Notice::Bytes(read as u64));
             if let Some(size) = self.bytes.filter(|size| have > *size) {
                 self.forget()?;
                 return Err(self
-                    .fault(ModelErrorKind::Mismatch { expected: format!("{size} bytes"), found: "more".to_string() }));
+                    .fault(FetchErrorKind::Mismatch { expected: format!("{size} bytes"), found: "more".to_string() }));
             }
         }
     }
@@ -138,9 +146,7 @@ impl Download<'_> {
     }
 
     fn version_file(&self) -> PathBuf {
-        let mut name = self.part.as_os_str().to_os_string();
-        name.push(".version");
-        PathBuf::from(name)
+        with_suffix(self.part, ".version")
     }
 
     /// The version of the file that the part is of, if it came from this URL.
@@ -151,20 +157,20 @@ impl Download<'_> {
     }
 
     /// Keeps what tells the file's versions apart: a strong entity tag, else the time of its last change (RFC 9110, 13.1.5).
-    fn remember(&self, response: &Response<ureq::Body>) -> Result<(), ModelError> {
+    fn remember(&self, response: &Response<ureq::Body>) -> Result<(), FetchError> {
         let text = |name| response.headers().get(name).and_then(|value| value.to_str().ok());
         let tag = text(header::ETAG).filter(|tag| tag.starts_with('"'));
         let version = tag.or_else(|| text(header::LAST_MODIFIED)).unwrap_or_default();
         let path = self.version_file();
-        std::fs::write(&path, format!("{}\n{version}", self.url)).map_err(|error| ModelError::io("write", &path, error))
+        std::fs::write(&path, format!("{}\n{version}", self.url)).map_err(|error| FetchError::io("write", &path, error))
     }
 
-    fn connection(&self, error: ureq::Error) -> ModelError {
-        self.fault(ModelErrorKind::Connection(error.to_string()))
+    fn connection(&self, error: ureq::Error) -> FetchError {
+        self.fault(FetchErrorKind::Connection(error.to_string()))
     }
 
-    fn fault(&self, kind: ModelErrorKind) -> ModelError {
-        ModelError { operation: "download", place: self.url.to_string(), kind }
+    fn fault(&self, kind: FetchErrorKind) -> FetchError {
+        FetchError { operation: "download", place: self.url.to_string(), kind }
     }
 }
 
