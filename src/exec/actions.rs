@@ -64,9 +64,12 @@ impl ActionSource {
         let of = |id: NodeId, name: &str| digest(outputs, id, name);
         let salt = node.salt;
         Ok(match &node.spec {
-            Spec::Sources { benchmark } => {
-                Box::new(ListSources { spec: (**benchmark).clone(), files: self.listing(benchmark)?, salt })
-            }
+            Spec::Sources { benchmark } => Box::new(ListSources {
+                spec: (**benchmark).clone(),
+                files: self.listing(benchmark)?,
+                below: below_root(benchmark)?,
+                salt,
+            }),
             Spec::Prepare { benchmark } => Box::new(PrepareBenchmark {
                 spec: (**benchmark).clone(),
                 files: self.listing(benchmark)?,
@@ -228,12 +231,9 @@ impl ActionSource {
         let mut errors = Vec::new();
         for file in benchmark.listing() {
             match self.sources.fact(&file.path) {
-                Ok(Some(fact)) => files.push(SourceFile {
-                    role: file.role.to_string(),
-                    path: file.path,
-                    digest: fact.digest,
-                    size: fact.size,
-                }),
+                Ok(Some(fact)) => {
+                    files.push(SourceFile { role: file.role, path: file.path, digest: fact.digest, size: fact.size })
+                }
                 Ok(None) if !file.required => {}
                 Ok(None) => errors.push(
                     InputError::new(
@@ -272,6 +272,13 @@ impl ActionSource {
         }
         Ok(files)
     }
+}
+
+/// The names of the files in the benchmark's folder, where they matter.
+fn below_root(benchmark: &BenchmarkSpec) -> Result<Vec<String>, RunError> {
+    benchmark.below_root().map_err(|error| {
+        RunError::Input(vec![InputError::new(Place::file(benchmark.root()), format!("cannot be listed: {error}"))])
+    })
 }
 
 /// An output that the action may have given or not.

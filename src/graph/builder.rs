@@ -6,7 +6,6 @@ use std::sync::Arc;
 use ragstage_stages::aggregate::{GateSpec, RecipeInfo};
 use ragstage_stages::artifact::{Unit, Units};
 use ragstage_stages::error::{InputError, Place};
-use ragstage_stages::prepare::BenchmarkSpec;
 use ragstage_stages::query::SystemSpec;
 use ragstage_stages::score::Evaluator;
 use ragstage_stages::step::{Stage, Step};
@@ -41,7 +40,7 @@ impl GraphBuilder<'_> {
     /// The nodes that tell what the benchmark consists of.
     pub fn benchmark(&mut self, evaluation: &Evaluation, salt: &dyn Fn(Step) -> u64) -> NodeId {
         let benchmark = Arc::new(evaluation.benchmark.clone());
-        let name = benchmark_name(&benchmark);
+        let name = benchmark.adapter.benchmark_name();
         let scope = Scope { benchmark: name.clone(), ..Scope::default() };
         let sources = self.insert(Node {
             step: Step::Sources,
@@ -75,7 +74,7 @@ impl GraphBuilder<'_> {
     ) -> Result<EvaluationNodes, GraphError> {
         let evaluators = evaluators(evaluation, units, extra, self.sources)?;
         let shared_units: Vec<Arc<Unit>> = units.units.iter().cloned().map(Arc::new).collect();
-        let benchmark = benchmark_name(&evaluation.benchmark);
+        let benchmark = evaluation.benchmark.adapter.benchmark_name();
         let mut responses = Vec::new();
         let mut errors = Vec::new();
         let mut recipes = Vec::new();
@@ -428,12 +427,4 @@ fn same_model(evaluation: &Evaluation, served: &ServedModel) -> InputError {
         format!("the {kind} {model:?} of endpoint {endpoint:?} is at {base_url}, and at another URL as well"),
     )
     .hint("give different servers different `endpoint`s: replies are kept by model and endpoint, not by URL")
-}
-
-/// The name that labels bear.
-fn benchmark_name(benchmark: &BenchmarkSpec) -> String {
-    match &benchmark.adapter {
-        ragstage_stages::prepare::AdapterSpec::Jsonl(spec) => spec.name.clone(),
-        ragstage_stages::prepare::AdapterSpec::Beir(spec) => format!("beir_{}", spec.dataset),
-    }
 }

@@ -272,6 +272,11 @@ impl RowErrorKind {
 }
 
 impl RowError {
+    /// Whether something went wrong, rather than there being no response and nothing to blame.
+    pub fn is_failure(&self) -> bool {
+        self.kind != RowErrorKind::Absent
+    }
+
     /// A fault met on the first attempt.
     pub fn new(kind: RowErrorKind, message: impl Into<String>) -> Self {
         RowError { kind, message: message.into(), attempts: 1, retry_after_s: None }

@@ -152,7 +152,7 @@ impl Step {
     pub fn code_version(self) -> u64 {
         match self {
             Step::Sources => 1,
-            Step::Prepare => 1,
+            Step::Prepare => 2,
             Step::Materialize => 1,
             Step::Chunk => 1,
             Step::FullTextIndex => 1,

@@ -70,7 +70,7 @@ impl Scene {
         let queries = Queries { rows: CASES.map(query).to_vec() };
         let golds = Golds { rows: vec![Gold::default(); CASES.len()] };
         let rows = UnitRows { unit_id: "all".to_string(), ..UnitRows::default() };
-        let unit = Unit::over(rows, &Documents::default(), &queries, &golds).expect("unit");
+        let unit = Unit::over(rows, &Documents::default(), &queries, &golds, &Default::default()).expect("unit");
         Scene {
             memory: MemoryContext::default(),
             server: ChatServer::new(script),

@@ -73,7 +73,7 @@ impl Scene {
             answers: Some(self.memory.put(&Answers { rows: answers.to_vec() })),
             queries: self.memory.put(&queries),
             gold: self.memory.put(&golds),
-            unit: Unit::over(rows, &Documents::default(), &queries, &golds).expect("a unit"),
+            unit: Unit::over(rows, &Documents::default(), &queries, &golds, &Default::default()).expect("a unit"),
             salt,
         }
     }

@@ -33,7 +33,7 @@ fn unit(documents: &Documents, rows: Option<&[u32]>) -> Unit {
         case_rows: Some(Vec::new()),
         metadata: Json::new(),
     };
-    Unit::over(rows, documents, &Queries::default(), &Golds::default()).expect("unit")
+    Unit::over(rows, documents, &Queries::default(), &Golds::default(), &Default::default()).expect("unit")
 }
 
 fn materialize(context: &MemoryContext, documents: &Documents, rows: Option<&[u32]>) -> Materialize {

@@ -68,7 +68,7 @@ impl Bench {
             answers: self.answers.as_ref().map(|answers| memory.put(answers)),
             queries: memory.put(&queries),
             gold: memory.put(&self.golds),
-            unit: Unit::over(rows, &Documents::default(), &queries, &self.golds).expect("a unit"),
+            unit: Unit::over(rows, &Documents::default(), &queries, &self.golds, &Default::default()).expect("a unit"),
             salt: 0,
         }
     }
@@ -255,7 +255,8 @@ fn many(memory: &MemoryContext, order: impl Iterator<Item = usize>) -> ScoreResp
         answers: Some(memory.put(&Answers { rows: order.iter().map(answer).collect() })),
         queries: memory.put(&queries),
         gold: memory.put(&golds),
-        unit: Unit::over(UnitRows::default(), &Documents::default(), &queries, &golds).expect("a unit"),
+        unit: Unit::over(UnitRows::default(), &Documents::default(), &queries, &golds, &Default::default())
+            .expect("a unit"),
         salt: 0,
     }
 }

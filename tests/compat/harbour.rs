@@ -70,10 +70,11 @@ impl Prepared {
         };
         let listing = spec.listing().into_iter().map(|listed| {
             let (digest, size) = read(&listed.path);
-            SourceFile { role: listed.role.to_string(), path: listed.path, digest, size }
+            SourceFile { role: listed.role, path: listed.path, digest, size }
         });
         let files: Vec<SourceFile> = listing.collect();
-        let sources = Done::run(memory, Sources { spec: spec.clone(), files: files.clone(), salt: 0 });
+        let below = spec.below_root().expect("a folder that can be listed");
+        let sources = Done::run(memory, Sources { spec: spec.clone(), files: files.clone(), below, salt: 0 });
         let named: SourceList = sources.ran.read("sources");
         let documents = named.paths.into_iter().map(|relative| {
             let (digest, size) = read(&spec.root().join(&relative));

@@ -52,7 +52,8 @@ fn parse(memory: &MemoryContext, of: &dyn Fn(&str) -> bool) -> Done<Materialize>
     let documents: Documents = benchmark.artifact("documents");
     let rows = (0u32..).zip(&documents.rows).filter(|(_, document)| of(&document.media_type)).map(|(i, _)| i).collect();
     let rows = UnitRows { document_rows: Some(rows), case_rows: Some(Vec::new()), ..UnitRows::default() };
-    let unit = Unit::over(rows, &documents, &Queries::default(), &Golds::default()).expect("a unit");
+    let unit =
+        Unit::over(rows, &documents, &Queries::default(), &Golds::default(), &Default::default()).expect("a unit");
     let documents = benchmark.digest("documents");
     Done::run(memory, Materialize { documents, unit, options: ParseOptions::default(), salt: 0 })
 }

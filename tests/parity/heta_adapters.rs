@@ -398,7 +398,7 @@ fn check_stage(folder: &Path, spec: &BenchmarkSpec, theirs: &Value, errors: &[In
         _ => return,
     };
     let files: Vec<PathBuf> =
-        spec.listing().into_iter().filter(|file| roles.contains(&file.role)).map(|file| file.path).collect();
+        spec.listing().into_iter().filter(|file| roles.contains(&file.role.as_str())).map(|file| file.path).collect();
     let here: Vec<&InputError> = errors.iter().filter(|error| files.contains(&error.place.file)).collect();
     assert!(!here.is_empty(), "{place}: Heta fails with {message:?}, ours with {errors:?}");
     // "documents.jsonl:1: ..." and "qrels/test.tsv:1 ..."; other messages name no line.

@@ -8,7 +8,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 pub fn is_mended(spec: &BenchmarkSpec) -> bool {
     spec.listing().into_iter().any(|file| {
         let bytes = std::fs::read(&file.path).unwrap_or_default();
-        plain(file.role, bytes.clone()) != bytes
+        plain(&file.role, bytes.clone()) != bytes
     })
 }
 
@@ -21,10 +21,10 @@ pub fn has_trec_qrels(spec: &BenchmarkSpec) -> bool {
 
 /// Whether U+0085, U+2028 or U+2029 stands outside the texts of a JSON-lines file, where Heta ends a row and JSON allows none.
 pub fn has_separated_rows(spec: &BenchmarkSpec) -> bool {
-    let mut rows = spec.listing().into_iter().filter(|file| matches!(file.role, "documents" | "cases"));
+    let mut rows = spec.listing().into_iter().filter(|file| matches!(file.role.as_str(), "documents" | "cases"));
     rows.any(|file| {
         let bytes = std::fs::read(&file.path).unwrap_or_default();
-        String::from_utf8_lossy(&plain(file.role, bytes)).contains(['\u{85}', '\u{2028}', '\u{2029}'])
+        String::from_utf8_lossy(&plain(&file.role, bytes)).contains(['\u{85}', '\u{2028}', '\u{2029}'])
     })
 }
 

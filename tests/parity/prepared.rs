@@ -22,12 +22,13 @@ pub fn prepare(spec: &BenchmarkSpec, edit: &dyn Fn(&str, Vec<u8>) -> Vec<u8>) ->
     let mut files = Vec::new();
     for listed in spec.listing() {
         if let Ok(bytes) = std::fs::read(&listed.path) {
-            let bytes = edit(listed.role, bytes);
+            let bytes = edit(&listed.role, bytes);
             let (digest, size) = (memory.put_source(&bytes), bytes.len() as u64);
-            files.push(SourceFile { role: listed.role.to_string(), path: listed.path, digest, size });
+            files.push(SourceFile { role: listed.role, path: listed.path, digest, size });
         }
     }
-    let sources = Sources { spec: spec.clone(), files: files.clone(), salt: 0 };
+    let below = spec.below_root().expect("a folder that can be listed");
+    let sources = Sources { spec: spec.clone(), files: files.clone(), below, salt: 0 };
     let list: SourceList = output(&sources.run(&memory).map_err(input_errors)?, "sources");
     let documents = list.paths.into_iter().map(|relative| match std::fs::read(spec.root().join(&relative)) {
         Ok(bytes) => {

@@ -10,7 +10,7 @@ use super::planned_query::PlannedQuery;
 use super::unit_responses::ResponseFailure;
 use crate::artifact::{Answers, Results};
 use crate::contract::{Context, opened};
-use crate::error::{DecodeError, RowError, RowErrorKind, StageError, StageErrorKind};
+use crate::error::{DecodeError, RowError, StageError, StageErrorKind};
 use crate::step::Step;
 
 /// The failures of one query of one recipe.
@@ -62,11 +62,6 @@ impl ResponseErrors {
     }
 }
 
-/// Whether there should have been a response.
-fn is_failure(error: &RowError) -> bool {
-    error.kind != RowErrorKind::Absent
-}
-
 /// The failures of the responses of a unit by entry, and how many of its answers are refusals.
 fn of_table(
     context: &dyn Context,
@@ -93,8 +88,10 @@ fn of_table(
         let (ids, errors, came_along) = Results::outcomes(&results, group).map_err(fault(table.results))?;
         let ids = ids.iter().map(Option::unwrap_or_default);
         cases.check_rows(step, &table.results, unit, rows.start, ids)?;
-        let mut failures: Vec<Option<ResponseFailure>> =
-            errors.into_iter().map(|error| Some(failure(Step::Retrieve, error.filter(is_failure)?))).collect();
+        let mut failures: Vec<Option<ResponseFailure>> = errors
+            .into_iter()
+            .map(|error| Some(failure(Step::Retrieve, error.filter(RowError::is_failure)?)))
+            .collect();
         let refused = match &answers {
             Some((digest, answers)) => {
                 let (ids, errors, refused) = Answers::outcomes(answers, group).map_err(fault(**digest))?;
@@ -102,7 +99,7 @@ fn of_table(
                 let whole: Vec<bool> = errors.iter().map(Option::is_none).collect();
                 for (known, error) in failures.iter_mut().zip(errors) {
                     if known.is_none() {
-                        *known = error.filter(is_failure).map(|error| failure(Step::Answer, error));
+                        *known = error.filter(RowError::is_failure).map(|error| failure(Step::Answer, error));
                     }
                 }
                 refused.iter().zip(whole).filter(|(refused, whole)| **refused && *whole).count()

@@ -70,7 +70,7 @@ impl UnitResponses {
     /// Why row `row` has no (whole) response. A failed retrieval is told rather than the answer that it took along.
     pub(super) fn failure(&self, row: usize) -> Option<ResponseFailure> {
         let failure = |step, error: &Option<RowError>| {
-            let error = error.clone().filter(|error| error.kind != RowErrorKind::Absent);
+            let error = error.clone().filter(RowError::is_failure);
             error.map(|error| ResponseFailure { step, error })
         };
         let answers = self.answers.as_ref();

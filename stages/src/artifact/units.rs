@@ -1,5 +1,7 @@
 //! `units`: which documents and cases share a knowledge base, and the digests that drive what is built from them.
 
+use std::collections::BTreeMap;
+
 use ragstage_cache::Digest;
 use serde::{Deserialize, Serialize};
 
@@ -29,6 +31,10 @@ pub struct BenchmarkInfo {
     pub license: Option<String>,
     /// How to cite it.
     pub citation: Option<String>,
+    /// Digest of the documents, queries and gold that are evaluated: which version of the dataset this is, whatever it calls
+    /// itself, and which part of it.
+    #[serde(default)]
+    pub digest: Option<Digest>,
     /// The dataset's own fields.
     pub metadata: Json,
 }
@@ -49,12 +55,15 @@ pub struct Unit {
     pub documents: u64,
     /// How many cases.
     pub cases: u64,
+    /// The cases that cannot be asked, by id, each with the reason.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub skipped: BTreeMap<String, String>,
     /// Digest of the documents: ids, names, media types, bytes.
     pub documents_digest: Digest,
     /// Digest of the documents' ids and bytes, in no order: what a system under test depends on. We hand it neither an
     /// order nor the names of files and benchmarks.
     pub document_set_digest: Digest,
-    /// Digest of the queries: case ids and texts.
+    /// Digest of the queries: case ids and texts, and why some are not asked.
     pub queries_digest: Digest,
     /// Digest of the gold: case ids and each case's gold digest.
     pub gold_digest: Digest,
@@ -76,11 +85,18 @@ pub struct UnitRows {
 }
 
 impl Unit {
-    /// The unit over `documents`, `queries` and `golds` (the latter two in the same case order).
+    /// The unit over `documents`, `queries` and `golds` (the latter two in the same case order); `skipped` has the reasons why
+    /// cases, by id, cannot be asked.
     ///
     /// # Errors
     /// Only through a fault of ours.
-    pub fn over(rows: UnitRows, documents: &Documents, queries: &Queries, golds: &Golds) -> Result<Self, DecodeError> {
+    pub fn over(
+        rows: UnitRows,
+        documents: &Documents,
+        queries: &Queries,
+        golds: &Golds,
+        skipped: &BTreeMap<String, String>,
+    ) -> Result<Self, DecodeError> {
         let document_rows = positions(&rows.document_rows, documents.rows.len());
         let case_rows = positions(&rows.case_rows, queries.rows.len());
         let mut parts: Vec<Vec<u8>> = Vec::new();
@@ -100,8 +116,12 @@ impl Unit {
         contents.sort_unstable();
         let contents = contents.iter().flatten().map(|part| part.as_bytes());
         let document_set_digest = Digest::of_parts("ragstage.unit.document_set", contents);
-        let texts: Vec<&str> =
+        let mut texts: Vec<&str> =
             case_rows.iter().flat_map(|&i| [queries.rows[i].case_id.as_str(), queries.rows[i].text.as_str()]).collect();
+        let case_ids = case_rows.iter().map(|&i| &queries.rows[i].case_id);
+        let skipped: BTreeMap<String, String> =
+            case_ids.filter_map(|id| Some((id.clone(), skipped.get(id)?.clone()))).collect();
+        texts.extend(skipped.iter().flat_map(|(id, why)| [id.as_str(), why.as_str()]));
         let queries_digest = Digest::of_parts("ragstage.unit.queries", texts.iter().map(|text| text.as_bytes()));
         let mut gold = Vec::new();
         for &i in &case_rows {
@@ -114,6 +134,7 @@ impl Unit {
             cases: case_rows.len() as u64,
             document_rows: rows.document_rows,
             case_rows: rows.case_rows,
+            skipped,
             documents_digest,
             document_set_digest,
             queries_digest,

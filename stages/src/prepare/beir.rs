@@ -1,21 +1,42 @@
 //! The `beir` adapter: a folder with `corpus.jsonl`, `queries.jsonl` and `qrels/<split>.tsv` (spec/heta 4.2).
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 
-use ragstage_cache::Digest;
+use ragstage_cache::{Digest, KeyVisitor};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::adapter::{Adapter, ReadFiles};
 use super::benchmark::{Benchmark, append_in_line_order, nothing, source_key};
 use super::fields::Fields;
 use super::ids::Ids;
 use super::lines::{LineEnds, SourceBytes};
+use super::listing::ListingFile;
 use super::qrels::{Judgement, Qrels};
 use super::rows::rows;
 use super::safe_id::safe_id;
-use super::spec::BeirSpec;
+use super::sources::FindDocument;
+use super::spec::split;
 use crate::artifact::{BenchmarkInfo, Document, Documents, Evidence, Gold, Golds, Json, Queries, Query};
 use crate::error::{InputError, Place};
 use crate::python::strip;
+
+/// Options of the `beir` adapter.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BeirSpec {
+    /// The folder with `corpus.jsonl` (or `.gz`), `queries.jsonl` and `qrels/<split>.tsv`.
+    pub path: PathBuf,
+    /// The dataset's id, e.g. `scifact`.
+    pub dataset: String,
+    /// The split.
+    #[serde(default = "split")]
+    pub split: String,
+    /// Where the dataset is from; the place of BEIR's own datasets by default. Nothing is fetched from it.
+    #[serde(default)]
+    pub dataset_url: Option<String>,
+}
 
 /// The files of a BEIR folder; any of them may be gzip.
 #[derive(Debug, Clone, Copy)]
@@ -26,6 +47,70 @@ pub struct BeirFiles<'a> {
     pub queries: SourceBytes<'a>,
     /// The split's judgements.
     pub qrels: SourceBytes<'a>,
+}
+
+/// The role of the corpus.
+const CORPUS: &str = "corpus";
+/// The role of the queries.
+const QUERIES: &str = "queries";
+/// The role of the judgements.
+const QRELS: &str = "qrels";
+
+impl Adapter for BeirSpec {
+    fn name(&self) -> &'static str {
+        "beir"
+    }
+
+    fn version(&self) -> u64 {
+        1
+    }
+
+    fn benchmark_name(&self) -> String {
+        format!("beir_{}", self.dataset)
+    }
+
+    fn walk_options(&self, v: &mut dyn KeyVisitor) {
+        v.text("dataset", &self.dataset);
+        v.text("split", &self.split);
+        if let Some(url) = &self.dataset_url {
+            v.text("dataset_url", url);
+        }
+    }
+
+    /// Of `corpus.jsonl` and `corpus.jsonl.gz` it is the one that exists, the first where both do.
+    fn listing(&self) -> Vec<ListingFile> {
+        let plain = self.path.join("corpus.jsonl");
+        let packed = self.path.join("corpus.jsonl.gz");
+        let corpus = if !plain.exists() && packed.exists() { packed } else { plain };
+        let qrels = self.path.join("qrels").join(format!("{}.tsv", plain_id(&self.split)));
+        vec![
+            ListingFile::required(CORPUS, corpus),
+            ListingFile::required(QUERIES, self.path.join("queries.jsonl")),
+            ListingFile::required(QRELS, qrels),
+        ]
+    }
+
+    fn advice(&self) -> &'static str {
+        "a BEIR folder holds corpus.jsonl (or corpus.jsonl.gz), queries.jsonl and qrels/<split>.tsv"
+    }
+
+    fn root(&self) -> PathBuf {
+        self.path.clone()
+    }
+
+    fn check(&self) -> Result<(), Vec<InputError>> {
+        check_ids(self)
+    }
+
+    fn read(&self, files: &ReadFiles<'_>, _find: &FindDocument<'_>) -> Result<Benchmark, Vec<InputError>> {
+        let files =
+            BeirFiles { corpus: files.needed(CORPUS), queries: files.needed(QUERIES), qrels: files.needed(QRELS) };
+        read_beir(self, files)
+    }
+
+    fn cases_role(&self) -> &'static str {
+        QUERIES
+    }
 }
 
 /// Datasets that have a task type of their own.
@@ -86,11 +171,12 @@ pub fn read_beir(spec: &BeirSpec, files: BeirFiles<'_>) -> Result<Benchmark, Vec
         golds,
         units: vec![unit],
         default_evaluators: DEFAULT_EVALUATORS.map(String::from).to_vec(),
+        ..Benchmark::default()
     })
 }
 
 /// The id of a dataset or split: stripped, in lower case, and no path.
-pub(super) fn plain_id(text: &str) -> String {
+fn plain_id(text: &str) -> String {
     strip(text).to_lowercase()
 }
 
@@ -98,7 +184,7 @@ pub(super) fn plain_id(text: &str) -> String {
 ///
 /// # Errors
 /// For each of dataset and split that is blank or a path.
-pub(super) fn check_ids(spec: &BeirSpec) -> Result<(), Vec<InputError>> {
+fn check_ids(spec: &BeirSpec) -> Result<(), Vec<InputError>> {
     let mut errors = Vec::new();
     for (field, text, example) in [("dataset", &spec.dataset, "scifact"), ("split", &spec.split, "test")] {
         if strip(text).is_empty() {
@@ -138,6 +224,7 @@ impl Names {
             citation: Some(
                 "BEIR: A Heterogeneous Benchmark for Zero-shot Evaluation of Information Retrieval Models".to_string(),
             ),
+            digest: None,
             metadata: object([
                 ("dataset", json!(dataset)),
                 ("recommended", json!(task_type.is_some())),

@@ -1,5 +1,7 @@
 //! A benchmark as its adapter reads it.
 
+use std::collections::BTreeMap;
+
 use crate::artifact::{BenchmarkInfo, Documents, Golds, Queries, UnitRows};
 use crate::error::{InputError, Place};
 
@@ -16,6 +18,9 @@ pub struct Benchmark {
     pub golds: Golds,
     /// Which documents and cases share a knowledge base; at least one unit.
     pub units: Vec<UnitRows>,
+    /// The cases that cannot be asked, e.g. since their document is not on disk, each with the reason. They are in the tables
+    /// and in units like any other, and skipped: never asked, never scored 0.
+    pub skipped: BTreeMap<String, String>,
     /// Evaluators (in evaluator grammar) for an evaluation that names none.
     pub default_evaluators: Vec<String>,
 }

@@ -10,10 +10,10 @@ use super::benchmark::{append_in_line_order, nothing, source_key};
 use super::document_path::document_path;
 use super::fields::Fields;
 use super::ids::Ids;
-use super::jsonl::FindDocument;
 use super::keys::DOCUMENT;
 use super::lines::{LineEnds, SourceBytes};
 use super::rows::rows;
+use super::sources::FindDocument;
 use crate::artifact::{BenchmarkInfo, Document, Documents};
 use crate::error::{InputError, Place};
 

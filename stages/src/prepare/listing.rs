@@ -1,31 +1,18 @@
 //! The files that a benchmark is read from.
 
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use ragstage_cache::Digest;
 
-use super::beir::plain_id;
-use super::spec::{AdapterSpec, BenchmarkSpec};
+use super::spec::BenchmarkSpec;
 use crate::error::{InputError, Place};
-
-/// The role of the `jsonl` adapter's documents file.
-pub(super) const DOCUMENTS: &str = "documents";
-/// The role of the `jsonl` adapter's cases file.
-pub(super) const CASES: &str = "cases";
-/// The role of the `jsonl` adapter's units file.
-pub(super) const UNITS: &str = "units";
-/// The role of a BEIR folder's corpus.
-pub(super) const CORPUS: &str = "corpus";
-/// The role of a BEIR folder's queries.
-pub(super) const QUERIES: &str = "queries";
-/// The role of a BEIR folder's judgements.
-pub(super) const QRELS: &str = "qrels";
 
 /// A file to digest before anything is read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListingFile {
-    /// What the adapter reads it as, e.g. `documents`.
-    pub role: &'static str,
+    /// What the adapter reads it as, e.g. `documents`; unique in a listing.
+    pub role: String,
     /// Where it is.
     pub path: PathBuf,
     /// Whether the benchmark cannot be read without it.
@@ -45,60 +32,79 @@ pub struct SourceFile {
     pub size: u64,
 }
 
+impl ListingFile {
+    /// A file that the benchmark cannot be read without.
+    pub(super) fn required(role: impl Into<String>, path: PathBuf) -> Self {
+        ListingFile { role: role.into(), path, required: true }
+    }
+}
+
 impl BenchmarkSpec {
-    /// The files that the adapter reads, in its order. Of a BEIR folder's `corpus.jsonl` and `corpus.jsonl.gz` it is the one
-    /// that exists, the first where both do.
+    /// The files that the adapter reads, in its order.
     pub fn listing(&self) -> Vec<ListingFile> {
-        let file = |role, path: PathBuf| ListingFile { role, path, required: true };
-        match &self.adapter {
-            AdapterSpec::Jsonl(spec) => {
-                let mut files = vec![file(DOCUMENTS, spec.documents.clone()), file(CASES, spec.cases.clone())];
-                files.extend(spec.units.clone().map(|units| file(UNITS, units)));
-                files
-            }
-            AdapterSpec::Beir(spec) => {
-                let plain = spec.path.join("corpus.jsonl");
-                let packed = spec.path.join("corpus.jsonl.gz");
-                let corpus = if !plain.exists() && packed.exists() { packed } else { plain };
-                let qrels = spec.path.join("qrels").join(format!("{}.tsv", plain_id(&spec.split)));
-                vec![file(CORPUS, corpus), file(QUERIES, spec.path.join("queries.jsonl")), file(QRELS, qrels)]
-            }
-        }
+        self.adapter.adapter().listing()
     }
 
-    /// The folder that documents given by path are relative to.
+    /// The folder that documents given as files are relative to.
     pub fn root(&self) -> PathBuf {
-        match &self.adapter {
-            AdapterSpec::Jsonl(spec) => match &spec.root {
-                Some(root) => root.clone(),
-                None => spec.documents.parent().unwrap_or(Path::new("")).to_path_buf(),
-            },
-            AdapterSpec::Beir(spec) => spec.path.clone(),
-        }
+        self.adapter.adapter().root()
+    }
+
+    /// The paths of all files below the root, sorted, segments joined by `/`, where the adapter looks at them; else none.
+    /// Names that are no UTF-8 are left out: nothing can name them.
+    ///
+    /// # Errors
+    /// When a folder cannot be listed. A root that is not there has no files.
+    pub fn below_root(&self) -> io::Result<Vec<String>> {
+        if self.adapter.adapter().looks_into_root() { files_below(&self.root()) } else { Ok(Vec::new()) }
     }
 
     /// An error for every required file that is not among `files`.
     pub(super) fn missing(&self, files: &[SourceFile]) -> Vec<InputError> {
-        let hint = match &self.adapter {
-            AdapterSpec::Jsonl(_) => "check the path in the evaluation file",
-            AdapterSpec::Beir(_) => {
-                "a BEIR folder holds corpus.jsonl (or corpus.jsonl.gz), queries.jsonl and qrels/<split>.tsv"
-            }
-        };
         self.listing()
             .into_iter()
             .filter(|listed| listed.required && !files.iter().any(|file| file.role == listed.role))
             .map(|listed| {
                 let message = format!("the benchmark's {} file is missing", listed.role);
-                InputError::new(Place::file(listed.path), message).hint(hint)
+                InputError::new(Place::file(listed.path), message).hint(self.adapter.adapter().advice())
             })
             .collect()
     }
 }
 
+/// How deep folders are looked into: enough for any dataset, and an end to links that lead upwards.
+const DEEPEST: usize = 16;
+
+/// The paths of the files below `root`.
+fn files_below(root: &Path) -> io::Result<Vec<String>> {
+    let mut found = Vec::new();
+    let mut folders = vec![(root.to_path_buf(), String::new(), 0)];
+    while let Some((folder, prefix, depth)) = folders.pop() {
+        let entries = match fs::read_dir(&folder) {
+            Err(error) if depth == 0 && error.kind() == io::ErrorKind::NotFound => return Ok(found),
+            entries => entries?,
+        };
+        for entry in entries {
+            let entry = entry?;
+            let Some(name) = entry.file_name().to_str().map(|name| format!("{prefix}{name}")) else { continue };
+            match fs::metadata(entry.path()) {
+                Ok(about) if about.is_dir() && depth < DEEPEST => {
+                    folders.push((entry.path(), format!("{name}/"), depth + 1));
+                }
+                Ok(about) if about.is_file() => found.push(name),
+                // A link to nothing, or what is neither.
+                _ => {}
+            }
+        }
+    }
+    found.sort_unstable();
+    Ok(found)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::spec::{BeirSpec, Selection};
+    use super::super::beir::BeirSpec;
+    use super::super::spec::{AdapterSpec, Selection};
     use super::*;
 
     #[test]

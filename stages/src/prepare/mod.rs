@@ -1,5 +1,7 @@
 //! Prepare: a dataset's own files become documents, queries, gold and units.
 
+mod about;
+mod adapter;
 mod beir;
 mod benchmark;
 mod cases_file;
@@ -21,13 +23,14 @@ mod sources;
 mod spec;
 mod units_file;
 
+pub use about::{About, Category, Count, DATASETS, LeftOut};
 pub(crate) use beir::QRELS_WITHOUT_QUERY;
-pub use beir::{BeirFiles, read_beir};
+pub use beir::{BeirFiles, BeirSpec, read_beir};
 pub use benchmark::Benchmark;
 pub use cases_file::read_jsonl_cases;
-pub use jsonl::{FindDocument, JsonlFiles, read_jsonl};
+pub use jsonl::{JsonlFiles, JsonlSpec, read_jsonl};
 pub use lines::SourceBytes;
 pub use listing::{ListingFile, SourceFile};
 pub use prepare_benchmark::{DocumentFile, PrepareBenchmark};
-pub use sources::{SourceList, Sources};
-pub use spec::{AdapterSpec, BeirSpec, BenchmarkSpec, JsonlSpec, Selection};
+pub use sources::{FindDocument, SourceList, Sources};
+pub use spec::{AdapterSpec, BenchmarkSpec, Selection};

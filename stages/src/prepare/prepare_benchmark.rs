@@ -1,18 +1,15 @@
 //! The second step: a dataset's own files become documents, queries, gold and units.
 
 use std::collections::HashMap;
-use std::path::Path;
 
 use ragstage_cache::{Digest, KeyVisitor, Walk};
 
-use super::beir::{BeirFiles, check_ids, read_beir};
+use super::adapter::ReadFiles;
 use super::benchmark::Benchmark;
-use super::jsonl::{JsonlFiles, read_jsonl};
-use super::lines::SourceBytes;
-use super::listing::{CASES, CORPUS, DOCUMENTS, QRELS, QUERIES, SourceFile, UNITS};
+use super::listing::SourceFile;
 use super::sources::walk_files;
-use super::spec::{AdapterSpec, BenchmarkSpec};
-use crate::artifact::{Unit, Units};
+use super::spec::BenchmarkSpec;
+use crate::artifact::{BenchmarkInfo, Unit, Units};
 use crate::contract::{Action, Artifact, Context, Output, Produced, begin_key};
 use crate::error::{DecodeError, InputError, Place, StageError};
 use crate::step::Step;
@@ -71,10 +68,8 @@ impl Action for PrepareBenchmark {
     }
 
     fn run(&self, context: &dyn Context) -> Result<Produced, StageError> {
-        // First, since it is these that the files' names are made of.
-        if let AdapterSpec::Beir(spec) = &self.spec.adapter {
-            check_ids(spec).map_err(|errors| StageError::input(self.step(), errors))?;
-        }
+        // First, since files' names are made of them.
+        self.spec.adapter.adapter().check().map_err(|errors| StageError::input(self.step(), errors))?;
         let missing = self.spec.missing(&self.files);
         if !missing.is_empty() {
             return Err(StageError::input(self.step(), missing));
@@ -85,16 +80,13 @@ impl Action for PrepareBenchmark {
     }
 }
 
-/// The bytes of the listing files, in the order of `files`.
-type ReadFiles<'a> = Vec<(&'a SourceFile, Vec<u8>)>;
-
 impl PrepareBenchmark {
     fn read(&self, context: &dyn Context) -> Result<ReadFiles<'_>, StageError> {
-        let mut sources = Vec::new();
+        let mut sources = ReadFiles::default();
         let mut errors = Vec::new();
         for file in &self.files {
             match context.source(&file.digest)? {
-                Some(bytes) => sources.push((file, bytes)),
+                Some(bytes) => sources.files.push((file, bytes)),
                 None => errors.push(
                     InputError::new(Place::file(&file.path), "the file changed or went away while it was being read")
                         .hint("run again"),
@@ -105,43 +97,32 @@ impl PrepareBenchmark {
     }
 
     fn adapt(&self, sources: &ReadFiles<'_>) -> Result<Benchmark, Vec<InputError>> {
-        let find = |role: &str| {
-            let (file, bytes) = sources.iter().find(|(file, _)| file.role == role)?;
-            Some(SourceBytes { path: &file.path, bytes })
+        let documents: HashMap<&str, &DocumentFile> =
+            self.documents.iter().map(|file| (file.relative.as_str(), file)).collect();
+        let find = |path: &str| match documents.get(path) {
+            Some(DocumentFile { digest: Some(digest), size, .. }) => Ok(Some((*digest, *size))),
+            Some(DocumentFile { fault: Some(fault), .. }) => Err(fault.clone()),
+            _ => Ok(None),
         };
-        // A required file was found above; without it the adapter sees an empty one and says so.
-        let needed = |role: &str| find(role).unwrap_or(SourceBytes { path: Path::new(""), bytes: &[] });
-        let (benchmark, cases) = match &self.spec.adapter {
-            AdapterSpec::Jsonl(spec) => {
-                let files = JsonlFiles { documents: needed(DOCUMENTS), cases: needed(CASES), units: find(UNITS) };
-                let documents: HashMap<&str, &DocumentFile> =
-                    self.documents.iter().map(|file| (file.relative.as_str(), file)).collect();
-                let find = |path: &str| match documents.get(path) {
-                    Some(DocumentFile { digest: Some(digest), size, .. }) => Ok(Some((*digest, *size))),
-                    Some(DocumentFile { fault: Some(fault), .. }) => Err(fault.clone()),
-                    _ => Ok(None),
-                };
-                (read_jsonl(spec, files, &find)?, files.cases.path)
-            }
-            AdapterSpec::Beir(spec) => {
-                let files = BeirFiles { corpus: needed(CORPUS), queries: needed(QUERIES), qrels: needed(QRELS) };
-                (read_beir(spec, files)?, files.queries.path)
-            }
-        };
-        self.spec.selection.apply(benchmark, cases)
+        let adapter = self.spec.adapter.adapter();
+        let benchmark = adapter.read(sources, &find)?;
+        self.spec.selection.apply(benchmark, sources.needed(adapter.cases_role()).path)
     }
 
     fn encode(&self, benchmark: Benchmark) -> Result<Produced, DecodeError> {
-        let Benchmark { info, documents, queries, golds, units, default_evaluators } = benchmark;
+        let Benchmark { info, documents, queries, golds, units, skipped, default_evaluators } = benchmark;
         let units = units
             .into_iter()
-            .map(|rows| Unit::over(rows, &documents, &queries, &golds))
+            .map(|rows| Unit::over(rows, &documents, &queries, &golds, &skipped))
             .collect::<Result<Vec<Unit>, _>>()?;
-        let units = Units { benchmark: info, units, default_evaluators };
+        let (rows, cases) = (documents.rows.len(), queries.rows.len());
+        let (documents, queries, golds) = (documents.encode()?, queries.encode()?, golds.encode()?);
+        let digest = Digest::of_parts("ragstage.dataset", [&documents, &queries, &golds].map(Vec::as_slice));
+        let units = Units { benchmark: BenchmarkInfo { digest: Some(digest), ..info }, units, default_evaluators };
         let outputs = vec![
-            Output::value("documents", documents.encode()?, documents.rows.len()),
-            Output::value("queries", queries.encode()?, queries.rows.len()),
-            Output::value("gold", golds.encode()?, golds.rows.len()),
+            Output::value("documents", documents, rows),
+            Output::value("queries", queries, cases),
+            Output::value("gold", golds, cases),
             Output::value("units", units.encode()?, units.units.len()),
         ];
         Ok(Produced { outputs, ..Produced::default() })

@@ -1,14 +1,12 @@
 //! The first step: which further files a benchmark's own files name.
 
+use ragstage_cache::key::walk_texts;
 use ragstage_cache::{Digest, KeyVisitor, Walk};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-use super::document_path::document_path;
-use super::lines::{LineEnds, SourceBytes};
-use super::listing::{DOCUMENTS, SourceFile};
-use super::rows::rows;
-use super::spec::{AdapterSpec, BenchmarkSpec};
+use super::adapter::ReadFiles;
+use super::listing::SourceFile;
+use super::spec::BenchmarkSpec;
 use crate::artifact::to_json;
 use crate::contract::{Action, Artifact, Context, Output, Produced, begin_key};
 use crate::error::{DecodeError, StageError};
@@ -32,6 +30,10 @@ impl Artifact for SourceList {
     }
 }
 
+/// Digest and size of the document file at a path below the benchmark's root, `None` where there is no such file, or a
+/// fragment that says why it cannot be read.
+pub type FindDocument<'a> = dyn Fn(&str) -> Result<Option<(Digest, u64)>, String> + 'a;
+
 /// Finds the documents that a benchmark gives as files, so that they can be digested before it is read. Its output is
 /// `sources`, a [`SourceList`].
 ///
@@ -42,26 +44,28 @@ pub struct Sources {
     pub spec: BenchmarkSpec,
     /// Its listing files that are there.
     pub files: Vec<SourceFile>,
+    /// What [`BenchmarkSpec::below_root`] gave.
+    pub below: Vec<String>,
     /// 0 except after `--force`.
     pub salt: u64,
 }
 
 impl Sources {
-    /// The only file that names others: the documents of the `jsonl` adapter.
-    fn naming(&self) -> Option<&SourceFile> {
-        match self.spec.adapter {
-            AdapterSpec::Jsonl(_) => self.files.iter().find(|file| file.role == DOCUMENTS),
-            AdapterSpec::Beir(_) => None,
-        }
+    /// The files that name others.
+    fn naming(&self) -> impl Iterator<Item = &SourceFile> {
+        self.files.iter().filter(|file| self.spec.adapter.adapter().names_documents(&file.role))
     }
 }
 
-/// Holds the documents file alone: a corrected gold answer finds no other documents.
+/// Holds the naming files alone: a corrected gold answer finds no other documents.
 impl Walk for Sources {
     fn walk(&self, v: &mut dyn KeyVisitor) {
         begin_key(v, self.step(), self.salt);
         self.spec.adapter.walk(v);
         walk_files(v, self.naming());
+        if self.spec.adapter.adapter().looks_into_root() {
+            walk_texts(v, "below", &self.below);
+        }
         v.end();
     }
 }
@@ -85,19 +89,14 @@ impl Action for Sources {
     }
 
     fn run(&self, context: &dyn Context) -> Result<Produced, StageError> {
-        let mut paths = Vec::new();
-        if let Some(file) = self.naming()
-            && let Some(bytes) = context.source(&file.digest)?
-        {
-            let source = SourceBytes { path: &file.path, bytes: &bytes };
-            for row in rows(source, LineEnds::Json, &mut Vec::new()) {
-                if let Some(Value::String(path)) = row.object.get("path")
-                    && let Ok(path) = document_path(path)
-                {
-                    paths.push(path);
-                }
+        let mut files = ReadFiles::default();
+        for file in self.naming() {
+            // One that went away names nothing; reading the benchmark tells.
+            if let Some(bytes) = context.source(&file.digest)? {
+                files.files.push((file, bytes));
             }
         }
+        let mut paths = self.spec.adapter.adapter().named(&files, &self.below);
         paths.sort();
         paths.dedup();
         let rows = paths.len();

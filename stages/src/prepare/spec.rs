@@ -1,12 +1,13 @@
 //! Which benchmark, and which part of it: what an evaluation file says under `benchmark`.
 
-use std::path::PathBuf;
-
-use ragstage_cache::key::{walk_json, walk_texts};
+use ragstage_cache::key::walk_texts;
 use ragstage_cache::{KeyVisitor, Walk};
 use serde::{Deserialize, Serialize};
 
-use crate::artifact::Json;
+use super::about::About;
+use super::adapter::Adapter;
+use super::beir::BeirSpec;
+use super::jsonl::JsonlSpec;
 
 /// The adapter that reads a dataset's own files, with its options. Paths are resolved by whoever reads the evaluation file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -20,75 +21,9 @@ pub enum AdapterSpec {
     Beir(BeirSpec),
 }
 
-/// Options of the `jsonl` adapter.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct JsonlSpec {
-    /// The documents' file.
-    pub documents: PathBuf,
-    /// The cases' file.
-    pub cases: PathBuf,
-    /// The run units' file; without it there is one unit over everything.
-    #[serde(default)]
-    pub units: Option<PathBuf>,
-    /// What `path` payloads are relative to; the folder of `documents` by default.
-    #[serde(default)]
-    pub root: Option<PathBuf>,
-    /// The benchmark's name; the stem of the folder of `documents` by default is decided by the evaluation file's reader.
-    pub name: String,
-    /// The dataset's version.
-    #[serde(default = "version")]
-    pub version: String,
-    /// The split.
-    #[serde(default = "split")]
-    pub split: String,
-    /// Free text.
-    #[serde(default = "task_type")]
-    pub task_type: String,
-    /// What a knowledge base is built for: `corpus`, `group` or `case`, as the benchmark's owner has it; what the units say
-    /// by default.
-    #[serde(default)]
-    pub build_scope: Option<String>,
-    /// Where it is from.
-    #[serde(default)]
-    pub homepage: Option<String>,
-    /// Its licence.
-    #[serde(default)]
-    pub license: Option<String>,
-    /// How to cite it.
-    #[serde(default)]
-    pub citation: Option<String>,
-    /// Anything else.
-    #[serde(default)]
-    pub metadata: Json,
-}
-
-fn version() -> String {
-    "1".to_string()
-}
-
-fn split() -> String {
+/// The split of an evaluation that names none.
+pub(super) fn split() -> String {
     "test".to_string()
-}
-
-fn task_type() -> String {
-    "rag_qa".to_string()
-}
-
-/// Options of the `beir` adapter.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct BeirSpec {
-    /// The folder with `corpus.jsonl` (or `.gz`), `queries.jsonl` and `qrels/<split>.tsv`.
-    pub path: PathBuf,
-    /// The dataset's id, e.g. `scifact`.
-    pub dataset: String,
-    /// The split.
-    #[serde(default = "split")]
-    pub split: String,
-    /// Where the dataset is from; the place of BEIR's own datasets by default. Nothing is fetched from it.
-    #[serde(default)]
-    pub dataset_url: Option<String>,
 }
 
 /// Which cases of a benchmark are asked.
@@ -119,19 +54,37 @@ pub struct BenchmarkSpec {
 }
 
 impl AdapterSpec {
+    /// What reads the dataset's files.
+    pub(super) fn adapter(&self) -> &dyn Adapter {
+        match self {
+            AdapterSpec::Jsonl(spec) => spec,
+            AdapterSpec::Beir(spec) => spec,
+        }
+    }
+
     /// The adapter's name.
     pub fn name(&self) -> &'static str {
-        match self {
-            AdapterSpec::Jsonl(_) => "jsonl",
-            AdapterSpec::Beir(_) => "beir",
-        }
+        self.adapter().name()
     }
 
     /// The adapter's code version, bumped by hand when what it reads from the same files changes.
     pub fn version(&self) -> u64 {
-        match self {
-            AdapterSpec::Jsonl(_) | AdapterSpec::Beir(_) => 1,
-        }
+        self.adapter().version()
+    }
+
+    /// The benchmark's name, as labels and reports have it.
+    pub fn benchmark_name(&self) -> String {
+        self.adapter().benchmark_name()
+    }
+
+    /// What is known of the dataset, where it is one that everybody has.
+    pub fn about(&self) -> Option<&'static About> {
+        self.adapter().about()
+    }
+
+    /// What a chat model is told beside the question, by category, unless the evaluation says so itself.
+    pub fn instructions(&self) -> &'static [(&'static str, &'static str)] {
+        self.adapter().instructions()
     }
 }
 
@@ -140,32 +93,7 @@ impl Walk for AdapterSpec {
     fn walk(&self, v: &mut dyn KeyVisitor) {
         v.begin_record("adapter", self.name());
         v.uint("version", self.version());
-        match self {
-            AdapterSpec::Jsonl(spec) => {
-                v.text("name", &spec.name);
-                v.text("dataset_version", &spec.version);
-                v.text("split", &spec.split);
-                v.text("task_type", &spec.task_type);
-                for (name, value) in [
-                    ("build_scope", &spec.build_scope),
-                    ("homepage", &spec.homepage),
-                    ("license", &spec.license),
-                    ("citation", &spec.citation),
-                ] {
-                    if let Some(value) = value {
-                        v.text(name, value);
-                    }
-                }
-                walk_json(v, "metadata", &serde_json::Value::Object(spec.metadata.clone()));
-            }
-            AdapterSpec::Beir(spec) => {
-                v.text("dataset", &spec.dataset);
-                v.text("split", &spec.split);
-                if let Some(url) = &spec.dataset_url {
-                    v.text("dataset_url", url);
-                }
-            }
-        }
+        self.adapter().walk_options(v);
         v.end();
     }
 }

@@ -159,7 +159,8 @@ impl Action for AnswerQuestions {
             answers.rows.push(Answer { case_id: query.case_id.clone(), ..answer });
             observations.rows.push(Observation { case_id: query.case_id.clone(), ..observation });
         }
-        let failed = answers.rows.iter().filter(|row| row.error.is_some()).count() as u64;
+        let failed =
+            answers.rows.iter().filter(|row| row.error.as_ref().is_some_and(RowError::is_failure)).count() as u64;
         let bytes = |encoded: Result<Vec<u8>, _>| encoded.map_err(|error| StageError::encode(Step::Answer, error));
         let outputs = vec![
             Output::value("answers", bytes(answers.encode())?, answers.rows.len()),
@@ -199,6 +200,9 @@ fn given(found: &Retrieved) -> (Answer, Observation) {
 }
 
 fn failed_upstream(error: &RowError) -> (Answer, Observation) {
+    if !error.is_failure() {
+        return (Answer { error: Some(error.clone()), ..Answer::default() }, Observation::default());
+    }
     let tries = if error.attempts == 1 { "1 attempt".to_string() } else { format!("{} attempts", error.attempts) };
     let message = format!("retrieval failed after {tries}: {error}");
     let error = RowError { attempts: 0, ..RowError::new(RowErrorKind::Upstream, message) };

@@ -182,7 +182,7 @@ impl Action for ImportResponses {
 }
 
 fn failed(error: &Option<RowError>) -> bool {
-    error.as_ref().is_some_and(|error| error.kind != RowErrorKind::Absent)
+    error.as_ref().is_some_and(RowError::is_failure)
 }
 
 impl ImportResponses {

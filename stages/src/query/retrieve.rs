@@ -238,7 +238,9 @@ impl Action for Retrieve {
 
     fn run(&self, context: &dyn Context) -> Result<Produced, StageError> {
         let all = decoded::<Queries>(context, Step::Retrieve, &self.queries)?;
-        let queries = queries_of(&self.unit, &all, &self.queries, Step::Retrieve)?;
+        let cases = queries_of(&self.unit, &all, &self.queries, Step::Retrieve)?;
+        let why_not = |query: &Query| self.unit.skipped.get(&query.case_id);
+        let queries: Vec<&Query> = cases.iter().filter(|query| why_not(query).is_none()).copied().collect();
         let keys: Vec<CaseKey<'_>> = queries
             .iter()
             .map(|query| CaseKey {
@@ -254,18 +256,27 @@ impl Action for Retrieve {
         };
         let mut results = Results::default();
         let mut observations = Observations::default();
-        for (outcome, CaseKey { key, case_id }) in outcomes.iter().zip(&keys) {
-            observations.rows.push(observation_of(outcome, case_id));
-            results.rows.push(match outcome {
-                RowOutcome::Done(row) => {
-                    Retrieved { case_id: case_id.to_string(), ..value_of(row, key, Step::Retrieve)? }
-                }
-                RowOutcome::Failed(error) => {
-                    Retrieved { case_id: case_id.to_string(), error: Some(error.clone()), ..Retrieved::default() }
-                }
-            });
+        let mut outcomes = outcomes.iter().zip(&keys);
+        for query in cases {
+            let case_id = query.case_id.clone();
+            let (row, observation) = if let Some(why) = why_not(query) {
+                let error = Some(RowError { attempts: 0, ..RowError::new(RowErrorKind::Absent, why) });
+                (Retrieved { case_id, error, ..Retrieved::default() }, Observation::default())
+            } else {
+                let Some((outcome, CaseKey { key, .. })) = outcomes.next() else { break };
+                let row = match outcome {
+                    RowOutcome::Done(row) => Retrieved { case_id, ..value_of(row, key, Step::Retrieve)? },
+                    RowOutcome::Failed(error) => {
+                        Retrieved { case_id, error: Some(error.clone()), ..Retrieved::default() }
+                    }
+                };
+                (row, observation_of(outcome, &query.case_id))
+            };
+            results.rows.push(row);
+            observations.rows.push(Observation { case_id: query.case_id.clone(), ..observation });
         }
-        let failed = results.rows.iter().filter(|row| row.error.is_some()).count() as u64;
+        let failed =
+            results.rows.iter().filter(|row| row.error.as_ref().is_some_and(RowError::is_failure)).count() as u64;
         let bytes = |encoded: Result<Vec<u8>, _>| encoded.map_err(|error| StageError::encode(Step::Retrieve, error));
         let outputs = vec![
             Output::value("results", bytes(results.encode())?, results.rows.len()),

@@ -52,6 +52,6 @@ pub fn queries(cases: &[(&str, &str)]) -> (Queries, Unit) {
     // The unit reads gold only for its gold digest.
     let golds = Golds { rows: cases.iter().map(|_| Gold::default()).collect() };
     let rows = UnitRows { unit_id: "all".to_string(), ..UnitRows::default() };
-    let unit = Unit::over(rows, &Documents::default(), &queries, &golds).expect("unit");
+    let unit = Unit::over(rows, &Documents::default(), &queries, &golds, &Default::default()).expect("unit");
     (queries, unit)
 }

@@ -91,7 +91,10 @@ impl Evaluation {
                 build_scope: "corpus".to_string(),
                 ..BenchmarkInfo::default()
             },
-            units: rows.into_iter().map(|r| Unit::over(r, &documents, &queries, &golds).expect("unit")).collect(),
+            units: rows
+                .into_iter()
+                .map(|r| Unit::over(r, &documents, &queries, &golds, &Default::default()).expect("unit"))
+                .collect(),
             default_evaluators: Vec::new(),
         };
         let memory = MemoryContext::default();

@@ -1,0 +1,124 @@
+//! `benchmark`: which dataset, read by which adapter, and which part of it.
+
+mod beir;
+mod jsonl;
+
+use std::path::{Path, PathBuf};
+
+use ragstage_stages::prepare::{BenchmarkSpec, Selection};
+
+use super::diagnostic::Faults;
+use super::shape::{Field, Need, Refusal, Shape, TEXT, Tagged, TextRule};
+use super::view::View;
+
+/// What `benchmark` accepts.
+pub(super) static BENCHMARK: Tagged = Tagged {
+    key: "adapter",
+    doc: "The format of the dataset's own files.",
+    variants: &[("jsonl", &jsonl::JSONL), ("beir", &beir::BEIR)],
+    shared: &[
+        Field {
+            name: "sample",
+            doc: "How many cases to draw; all by default.",
+            shape: Shape::Int { min: 1, max: u64::MAX },
+            need: Need::Optional,
+        },
+        Field {
+            name: "seed",
+            doc: "Seed of the draw.",
+            shape: Shape::Int { min: 0, max: u64::MAX },
+            need: Need::Default("0"),
+        },
+        Field {
+            name: "categories",
+            doc: "Categories to keep; all by default.",
+            shape: Shape::List { of: &TEXT, least: 1 },
+            need: Need::Optional,
+        },
+        Field {
+            name: "category_label",
+            doc: "The label that is a case's category; the first of `category`, `question_type`, `type` by default.",
+            shape: TEXT,
+            need: Need::Optional,
+        },
+    ],
+};
+
+/// An id that a file's name is made of.
+const ID: Shape = Shape::Text(&TextRule {
+    expected: "an id",
+    pattern: Some(r"^[^/\\]*[^\s/\\][^/\\]*$"),
+    refuse: |text| {
+        text.contains(['/', '\\']).then(|| Refusal {
+            message: format!("expected an id, not a path, found `{text}`"),
+            hint: Some("write the folder under `path`".to_string()),
+        })
+    },
+});
+
+/// The key `split`.
+const fn split(shape: Shape) -> Field {
+    Field { name: "split", doc: "The split of the dataset.", shape, need: Need::Default("\"test\"") }
+}
+
+/// The split of a checked `benchmark`.
+fn split_of(view: &View<'_>) -> String {
+    text(view, "split").unwrap_or_else(|| "test".to_string())
+}
+
+/// The text at `key`.
+fn text(view: &View<'_>, key: &str) -> Option<String> {
+    view.get(key).text().map(str::to_string)
+}
+
+/// The path at `key`; `base` is the folder of the evaluation file.
+fn path(view: &View<'_>, base: &Path, key: &str) -> Option<PathBuf> {
+    view.get(key).text().map(|path| base.join(path))
+}
+
+/// The last part of a path, in lower case.
+fn folder_name(path: &Path) -> Option<String> {
+    Some(path.file_name()?.to_str()?.to_lowercase())
+}
+
+/// The benchmark that a checked `benchmark` stands for. `base` is the folder of the evaluation file.
+pub(super) fn convert(view: &View<'_>, base: &Path, faults: &mut Faults) -> BenchmarkSpec {
+    let adapter = match view.get("adapter").text() {
+        Some("beir") => beir::convert(view, base, faults),
+        // Of a word that is no adapter the check has told.
+        _ => jsonl::convert(view, base),
+    };
+    let selection = Selection {
+        sample: view.get("sample").int(),
+        seed: view.get("seed").int().unwrap_or_default(),
+        categories: view.get("categories").texts(),
+        category_label: text(view, "category_label"),
+    };
+    BenchmarkSpec { adapter, selection }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::view::tests::checked;
+    use super::*;
+
+    /// Reads a benchmark as an evaluation file in the folder `conf` would.
+    pub(super) fn read(text: &str) -> Result<BenchmarkSpec, Vec<String>> {
+        checked(text, &Shape::Tagged(&BENCHMARK), |view, faults| convert(view, Path::new("conf"), faults))
+    }
+
+    #[test]
+    fn keys_belong_to_their_adapter() {
+        let faults = read("{adapter: beir, path: x, documents: y}").unwrap_err();
+        assert_eq!(
+            faults,
+            ["1:26 : unknown key `documents` [keys here are adapter, path, dataset, split, dataset_url, sample, \
+                 seed, categories, category_label]"]
+        );
+        assert_eq!(
+            read("{adapter: json, documents: y}").unwrap_err(),
+            ["1:11 adapter: expected one of `jsonl`, `beir`, found the text `json` [did you mean `jsonl`?]"]
+        );
+        assert_eq!(read("{path: x}").unwrap_err(), ["1:1 : missing `adapter`, expected one of `jsonl`, `beir`"]);
+    }
+}
