@@ -77,7 +77,7 @@ fn list(home: &ModelHome, format: Format) -> Result<u8, Failure> {
 fn get(home: &ModelHome, name: &str, from: Option<&str>) -> Result<u8, Failure> {
     check_name(name).map_err(Failure::Usage)?;
     let source = from.map_or(ModelSource::Upstream, ModelSource::of);
-    let bar = DownloadBar::new();
+    let bar = DownloadBar::new("model");
     let fetched = fetch(home, name, &source, &|notice| bar.notice(&notice));
     bar.finish();
     let fetched = fetched.map_err(|error| match (&error.kind, CatalogModel::nearest(name)) {

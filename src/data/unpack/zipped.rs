@@ -21,7 +21,7 @@ pub(super) fn unpack(archive: &Path, sink: &mut Sink<'_>) -> Result<(), FetchErr
     let mut entries = ZipArchive::new(BufReader::new(file)).map_err(|error| sink.damaged("", &error))?;
     for position in 0..entries.len() {
         let mut entry = entries.by_index(position).map_err(|error| sink.damaged("", &error))?;
-        let name = entry.name().as_bytes().to_vec();
+        let name = entry.name().map_err(|error| sink.damaged("", &error))?.as_bytes().to_vec();
         match entry.unix_mode().unwrap_or_default() & KIND {
             LINK => return Err(sink.refuse(&name, "a link")),
             0 | REGULAR | FOLDER => {}

@@ -21,6 +21,7 @@ mod selection;
 mod sha1;
 mod sources;
 mod spec;
+mod strata;
 mod units_file;
 
 pub use about::{About, Category, Count, DATASETS, LeftOut};
@@ -34,3 +35,4 @@ pub use listing::{ListingFile, SourceFile};
 pub use prepare_benchmark::{DocumentFile, PrepareBenchmark};
 pub use sources::{FindDocument, SourceList, Sources};
 pub use spec::{AdapterSpec, BenchmarkSpec, Selection};
+pub use strata::quotas;
