@@ -128,8 +128,7 @@ fn fetch(flags: &DownloadFlags) -> Result<PathBuf, Failure> {
         hint: dataset.about.map_or_else(String::new, |about| format!("its authors' page is {}", about.homepage)),
     })?;
     let to = flags.to.clone().unwrap_or_else(|| downloaded(source.name));
-    let request =
-        Request { source, to: &to, mirror: flags.mirror.as_deref().map(Mirror::of), force: flags.force };
+    let request = Request { source, to: &to, mirror: flags.mirror.as_deref().map(Mirror::of), force: flags.force };
     let bar = DownloadBar::new("dataset");
     let fetched = download(&request, &|notice| bar.notice(&notice));
     bar.finish();
@@ -171,13 +170,7 @@ fn wanted(flags: &PartFlags) -> Result<Part, Failure> {
     if flags.exact && algorithm != Algorithm::Stable {
         return Err(Failure::Usage("--exact does not go with --algorithm openviking".to_string()));
     }
-    Ok(Part {
-        documents: flags.documents,
-        questions: flags.questions,
-        exact: flags.exact,
-        seed: flags.seed,
-        algorithm,
-    })
+    Ok(Part { documents: flags.documents, questions: flags.questions, exact: flags.exact, seed: flags.seed, algorithm })
 }
 
 fn prepare(flags: &PrepareFlags) -> Result<u8, Failure> {

@@ -47,7 +47,8 @@ pub fn info_text(dataset: &Dataset, samplers: &[&str]) -> String {
         }
     }
     text += &match samplers {
-        [] => "\n`ragstage data sample` does not know its layout; `sample` in an evaluation file draws cases\n".to_string(),
+        [] => "\n`ragstage data sample` does not know its layout; `sample` in an evaluation file draws cases\n"
+            .to_string(),
         samplers => format!("\n`ragstage data sample {}` takes parts of it: {}\n", dataset.name, samplers.join(", ")),
     };
     text
@@ -68,7 +69,8 @@ fn about_text(about: &About) -> String {
     let section = |title: &str, lines: Vec<String>| {
         if lines.is_empty() { String::new() } else { format!("\n{title}\n{}", lines.concat()) }
     };
-    text += &section("counts", about.counts.iter().map(|count| format!("  {:>7} {}\n", count.count, count.what)).collect());
+    text +=
+        &section("counts", about.counts.iter().map(|count| format!("  {:>7} {}\n", count.count, count.what)).collect());
     text += &section(
         "categories",
         about.categories.iter().map(|of| format!("  {:>7} {}: {}\n", of.cases, of.name, of.meaning)).collect(),

@@ -217,7 +217,9 @@ fn model_hint(error: &FetchError) -> &'static str {
         FetchErrorKind::Connection(_) => {
             "what was downloaded is kept: the same command continues; without a network, --from DIR takes it from a folder"
         }
-        FetchErrorKind::Status { status: 401 | 403, .. } => "this place wants credentials; --from DIR|URL names another one",
+        FetchErrorKind::Status { status: 401 | 403, .. } => {
+            "this place wants credentials; --from DIR|URL names another one"
+        }
         FetchErrorKind::Status { .. } => "the same command tries again; --from DIR|URL names another place",
         FetchErrorKind::Changed { .. } | FetchErrorKind::Occupied | FetchErrorKind::Malformed(_) => {
             "nothing incomplete was put in place"
@@ -237,7 +239,9 @@ fn data_hint(error: &FetchError) -> &'static str {
             "it was not kept; numbers on it are not comparable with those before. --force takes it and records it anew"
         }
         FetchErrorKind::Occupied => "--to names another folder; --force downloads it and replaces the folder",
-        FetchErrorKind::Malformed(_) => "nothing of it was put in place; if a download was damaged, the same command tries again",
+        FetchErrorKind::Malformed(_) => {
+            "nothing of it was put in place; if a download was damaged, the same command tries again"
+        }
         FetchErrorKind::Connection(_) => {
             "what was downloaded is kept: the same command continues; without a network, --mirror takes files from this machine"
         }

@@ -11,7 +11,8 @@ use super::failure::Failure;
 use super::import::ImportFlags;
 use super::score::ScoreFlags;
 use super::{
-    cache, compare, completions, data, explain, graph, import, init, kb, models, plan, report, run, schema, score, status,
+    cache, compare, completions, data, explain, graph, import, init, kb, models, plan, report, run, schema, score,
+    status,
 };
 use crate::exit;
 use crate::graph::GraphFormat;
@@ -426,7 +427,9 @@ pub struct DataFlags {
 #[derive(Subcommand)]
 pub enum DataCommand {
     /// The datasets that are known
-    #[command(after_help = "Example:\n  ragstage data list\n  ragstage data list --format json | jq -r '.datasets[].name'")]
+    #[command(
+        after_help = "Example:\n  ragstage data list\n  ragstage data list --format json | jq -r '.datasets[].name'"
+    )]
     List {
         /// How it is printed
         #[arg(long, value_enum, default_value_t)]

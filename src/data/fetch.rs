@@ -197,13 +197,7 @@ impl Fetch<'_> {
             }
             _ => {}
         }
-        Ok(LockedFile {
-            dataset: dataset.to_string(),
-            url: file.url.to_string(),
-            sha256: found,
-            bytes,
-            date: now(),
-        })
+        Ok(LockedFile { dataset: dataset.to_string(), url: file.url.to_string(), sha256: found, bytes, date: now() })
     }
 
     /// Makes the dataset's folder of the downloaded files.
@@ -217,8 +211,9 @@ impl Fetch<'_> {
                 Form::File(path) => place(&from, &tree.join(path))?,
                 Form::Archive { format, into, strip, members } => {
                     (self.notice)(Notice::Unpacking(file.name));
-                    let unpacked = unpack(&from, *format, &tree.join(into), *strip, &Limits::DATASETS)
-                        .and_then(|()| members.iter().try_for_each(|member| check_member(tree, member.path, member.pin)));
+                    let unpacked = unpack(&from, *format, &tree.join(into), *strip, &Limits::DATASETS).and_then(|()| {
+                        members.iter().try_for_each(|member| check_member(tree, member.path, member.pin))
+                    });
                     if let Err(error) = unpacked {
                         // An archive that is of no use is not worth keeping.
                         remove_file(&from)?;

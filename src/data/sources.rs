@@ -60,7 +60,10 @@ pub static SOURCES: &[Source] = &[
     beir(
         "beir_trec-covid",
         "beir/trec-covid",
-        &[beir_file("https://public.ukp.informatik.tu-darmstadt.de/thakur/BEIR/datasets/trec-covid.zip", "trec-covid.zip")],
+        &[beir_file(
+            "https://public.ukp.informatik.tu-darmstadt.de/thakur/BEIR/datasets/trec-covid.zip",
+            "trec-covid.zip",
+        )],
     ),
     Source {
         name: "cranfield",
@@ -97,11 +100,7 @@ pub static SOURCES: &[Source] = &[
                 ],
             },
         }],
-        expected: &[
-            "data/financebench_open_source.jsonl",
-            "data/financebench_document_information.jsonl",
-            "pdfs/",
-        ],
+        expected: &["data/financebench_open_source.jsonl", "data/financebench_document_information.jsonl", "pdfs/"],
         note: Some("the whole repository with 368 PDFs: several hundred MB"),
     },
     Source {
@@ -153,7 +152,9 @@ pub static SOURCES: &[Source] = &[
             Some(pin(30_439_728, "15fa63794d18a94ce12411aca6e2327e65b6e83b0b1490efab3f1962e48abf3b")),
         )],
         expected: &["musique_ans_v1.0_dev.jsonl"],
-        note: Some("a copy of the file in its authors' archive, byte for byte; the archive itself can only be had through a web page"),
+        note: Some(
+            "a copy of the file in its authors' archive, byte for byte; the archive itself can only be had through a web page",
+        ),
     },
     Source {
         name: "qasper",
@@ -269,12 +270,7 @@ pub static SOURCES: &[Source] = &[
                 url: "https://huggingface.co/datasets/qinchuanhui/UDA-QA/resolve/main/src_doc_files/fin_docs.zip",
                 name: "fin_docs.zip",
                 pin: None,
-                form: Form::Archive {
-                    format: Zip,
-                    into: "dataset/src_doc_files/fin_docs",
-                    strip: false,
-                    members: &[],
-                },
+                form: Form::Archive { format: Zip, into: "dataset/src_doc_files/fin_docs", strip: false, members: &[] },
             },
         ],
         expected: &["dataset/qa/fin_qa.csv", "dataset/src_doc_files/fin_docs/"],
@@ -393,12 +389,7 @@ pub static SOURCES: &[Source] = &[
                 url: "https://huggingface.co/datasets/qinchuanhui/UDA-QA/resolve/main/src_doc_files/tat_docs.zip",
                 name: "tat_docs.zip",
                 pin: None,
-                form: Form::Archive {
-                    format: Zip,
-                    into: "dataset/src_doc_files/tat_docs",
-                    strip: false,
-                    members: &[],
-                },
+                form: Form::Archive { format: Zip, into: "dataset/src_doc_files/tat_docs", strip: false, members: &[] },
             },
         ],
         expected: &["dataset/qa/tat_qa.csv", "dataset/src_doc_files/tat_docs/"],

@@ -7,6 +7,8 @@ mod changes_models;
 mod compare;
 mod counting_proxy;
 mod damage;
+mod data_download;
+mod data_sample;
 mod evaluation_file;
 mod faults;
 mod file_server;

@@ -19,6 +19,7 @@ mod mended;
 mod openviking_judge;
 mod openviking_metrics;
 mod openviking_recall;
+mod openviking_sampling;
 mod prepared;
 mod record_rules;
 mod scifact;

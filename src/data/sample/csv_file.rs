@@ -7,8 +7,6 @@ use super::json_file::TextFile;
 
 /// A file with its records.
 pub(super) struct CsvFile {
-    /// The file.
-    pub(super) file: TextFile,
     /// The text of the line with the columns' names, with its end.
     header: String,
     /// Its records.
@@ -25,7 +23,7 @@ pub(super) struct Record {
 
 impl CsvFile {
     /// The records of `file`, each with the cells of `columns`.
-    pub(super) fn read(file: TextFile, columns: &[&str]) -> Result<Self, InputError> {
+    pub(super) fn read(file: &TextFile, columns: &[&str]) -> Result<Self, InputError> {
         let mut reader = ReaderBuilder::new().has_headers(false).from_reader(file.text.as_bytes());
         let mut record = ByteRecord::new();
         let fault = |error: csv::Error| {
@@ -33,12 +31,15 @@ impl CsvFile {
                 Some(position) => Place::line(&file.path, position.line()),
                 None => Place::file(&file.path),
             };
-            InputError::new(place, match error.kind() {
-                csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
-                    format!("expected a record of {expected_len} cells, found {len}")
-                }
-                _ => error.to_string(),
-            })
+            InputError::new(
+                place,
+                match error.kind() {
+                    csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
+                        format!("expected a record of {expected_len} cells, found {len}")
+                    }
+                    _ => error.to_string(),
+                },
+            )
         };
         let text_of = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let slice = |start: u64, end: u64| {
@@ -46,7 +47,10 @@ impl CsvFile {
             if text.ends_with(['\r', '\n']) { text.to_string() } else { format!("{text}\n") }
         };
         if !reader.read_byte_record(&mut record).map_err(fault)? {
-            return Err(InputError::new(Place::file(&file.path), "expected a line with the columns' names, found none"));
+            return Err(InputError::new(
+                Place::file(&file.path),
+                "expected a line with the columns' names, found none",
+            ));
         }
         let names: Vec<String> = record.iter().map(text_of).collect();
         let mut positions = Vec::new();
@@ -57,16 +61,21 @@ impl CsvFile {
             })?;
             positions.push(position);
         }
-        let mut start = reader.position().byte();
+        // A record's end is told before the second half of CRLF.
+        let end_of = |position: u64| {
+            let rest = file.text.as_bytes().get((position as usize).saturating_sub(1)..).unwrap_or_default();
+            position + u64::from(rest.starts_with(b"\r\n"))
+        };
+        let mut start = end_of(reader.position().byte());
         let header = slice(0, start);
         let mut records = Vec::new();
         while reader.read_byte_record(&mut record).map_err(fault)? {
-            let end = reader.position().byte();
+            let end = end_of(reader.position().byte());
             let cells = positions.iter().map(|position| record.get(*position).map(text_of).unwrap_or_default());
             records.push(Record { cells: cells.collect(), text: slice(start, end) });
             start = end;
         }
-        Ok(CsvFile { header, records, file })
+        Ok(CsvFile { header, records })
     }
 
     /// The file with these records only, in this order.
@@ -82,7 +91,7 @@ mod tests {
 
     fn read(text: &str) -> Result<CsvFile, String> {
         let file = TextFile { path: "f.csv".into(), text: text.to_string() };
-        CsvFile::read(file, &["id", "kind"]).map_err(|error| error.to_string())
+        CsvFile::read(&file, &["id", "kind"]).map_err(|error| error.to_string())
     }
 
     #[test]

@@ -93,8 +93,7 @@ impl Layout for FinanceBench {
             .iter()
             .filter_map(|drawn| Some((self.rows.get(drawn.document)?, &drawn.questions)))
             .flat_map(|(rows, questions)| questions.iter().filter_map(|question| rows.get(*question).copied()));
-        let mut out =
-            vec![OutFile { path: below.join(QUESTIONS), content: Content::Bytes(self.questions.with(rows)) }];
+        let mut out = vec![OutFile { path: below.join(QUESTIONS), content: Content::Bytes(self.questions.with(rows)) }];
         let names: Vec<&str> = drawn
             .documents
             .iter()
@@ -103,7 +102,9 @@ impl Layout for FinanceBench {
             .collect();
         if let Some(documents) = self.documents.as_ref().filter(|_| algorithm == Algorithm::Stable) {
             let drawn: HashSet<&str> = names.iter().copied().collect();
-            let of = |(_, (value, _)): &(usize, &(Value, _))| value["doc_name"].as_str().is_some_and(|name| drawn.contains(name));
+            let of = |(_, (value, _)): &(usize, &(Value, _))| {
+                value["doc_name"].as_str().is_some_and(|name| drawn.contains(name))
+            };
             let rows = documents.rows.iter().enumerate().filter(of).map(|(row, _)| row);
             out.push(OutFile { path: below.join(DOCUMENTS), content: Content::Bytes(documents.with(rows)) });
         }

@@ -39,7 +39,8 @@ impl TextFile {
         serde_json::from_str(part).map_err(|error| {
             let (line, column) = self.place(part);
             let lines = (error.line() as u64).saturating_sub(1);
-            let column = if lines == 0 { column + (error.column() as u64).saturating_sub(1) } else { error.column() as u64 };
+            let column =
+                if lines == 0 { column + (error.column() as u64).saturating_sub(1) } else { error.column() as u64 };
             let message = error.to_string();
             let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(message, _)| message);
             InputError::new(Place::at(&self.path, line + lines, column.max(1)), message)

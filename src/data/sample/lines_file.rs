@@ -38,7 +38,10 @@ impl LinesFile {
     /// The file with these rows only, in this order.
     pub(super) fn with(&self, rows: impl Iterator<Item = usize>) -> Vec<u8> {
         let texts = rows.filter_map(|row| self.file.text.get(self.rows.get(row)?.1.clone()));
-        texts.map(|text| if text.ends_with('\n') { text.to_string() } else { format!("{text}\n") }).collect::<String>().into_bytes()
+        texts
+            .map(|text| if text.ends_with('\n') { text.to_string() } else { format!("{text}\n") })
+            .collect::<String>()
+            .into_bytes()
     }
 
     /// An error about a row.

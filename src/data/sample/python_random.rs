@@ -8,9 +8,13 @@ pub struct PythonRandom(Mt);
 impl PythonRandom {
     /// `random.seed(seed)`.
     pub fn new(seed: u64) -> Self {
-        let words = [(seed & u64::from(u32::MAX)) as u32, (seed >> 32) as u32];
-        let used = if words[1] == 0 { &words[..1] } else { &words[..] };
-        PythonRandom(Mt::new_with_key(used.iter().copied()))
+        PythonRandom::of_words(&[(seed & u64::from(u32::MAX)) as u32, (seed >> 32) as u32])
+    }
+
+    /// `random.seed(seed)` of a seed of any size: the words of its absolute value, low ones first.
+    pub fn of_words(words: &[u32]) -> Self {
+        let used = words.iter().rposition(|word| *word != 0).map_or(1, |last| last + 1);
+        PythonRandom(Mt::new_with_key(words.iter().copied().chain([0]).take(used)))
     }
 
     /// `getrandbits(bits)`; `bits` is 1 to 32.

@@ -19,7 +19,9 @@ pub fn draw(pool: &Pool, documents: Option<usize>, questions: Option<usize>, exa
             let documents = draw.documents(documents);
             let mut drawn = draw.questions(&documents, questions);
             // The documents are what was asked for: all stay, whichever of them have a question.
-            drawn.documents.extend(documents.iter().map(|document| DrawnDocument { document: *document, questions: Vec::new() }));
+            drawn
+                .documents
+                .extend(documents.iter().map(|document| DrawnDocument { document: *document, questions: Vec::new() }));
             drawn.documents.sort_by_key(|drawn| (drawn.document, drawn.questions.is_empty()));
             drawn.documents.dedup_by_key(|drawn| drawn.document);
             drawn
@@ -40,7 +42,10 @@ struct Draw<'a> {
 impl Draw<'_> {
     fn order(&self, parts: &[&str]) -> Digest {
         let seed = self.seed.to_le_bytes();
-        Digest::of_parts("ragstage.data.sample", [seed.as_slice()].into_iter().chain(parts.iter().map(|part| part.as_bytes())))
+        Digest::of_parts(
+            "ragstage.data.sample",
+            [seed.as_slice()].into_iter().chain(parts.iter().map(|part| part.as_bytes())),
+        )
     }
 
     /// The positions of the documents that have questions, in drawn order.

@@ -49,7 +49,7 @@ impl SyllabusQa {
             let path = folder.join(splits).join(name);
             if path.is_file() {
                 let columns = ["syllabus_name", "question_type", "id"];
-                files.push((name, CsvFile::read(TextFile::read(path)?, &columns)?));
+                files.push((name, CsvFile::read(&TextFile::read(path)?, &columns)?));
             }
         }
         let mut documents: Vec<PoolDocument> = Vec::new();

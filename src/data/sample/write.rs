@@ -169,10 +169,7 @@ pub fn sample(name: &str, part: &Part, from: &Path, to: &Path) -> Result<Value, 
     let drawn = draw(sampled, pool, part)?;
     let metadata = metadata(sampled, pool, &drawn, part);
     let mut files = layout.files(&drawn, part.algorithm);
-    files.push(OutFile {
-        path: METADATA_FILE.into(),
-        content: Content::Bytes(format!("{metadata:#}\n").into_bytes()),
-    });
+    files.push(OutFile { path: METADATA_FILE.into(), content: Content::Bytes(format!("{metadata:#}\n").into_bytes()) });
     put(&files, to)?;
     Ok(metadata)
 }

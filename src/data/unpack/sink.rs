@@ -27,12 +27,7 @@ pub(super) struct Sink<'a> {
 
 impl<'a> Sink<'a> {
     /// A sink whose folder is made.
-    pub(super) fn new(
-        archive: &'a Path,
-        into: &'a Path,
-        strip: bool,
-        limits: &'a Limits,
-    ) -> Result<Self, FetchError> {
+    pub(super) fn new(archive: &'a Path, into: &'a Path, strip: bool, limits: &'a Limits) -> Result<Self, FetchError> {
         let found = std::fs::metadata(archive).map_err(|error| FetchError::io("read", archive, error))?;
         std::fs::create_dir_all(into).map_err(|error| FetchError::io("make the folder", into, error))?;
         let (files, archive_bytes) = (HashSet::new(), found.len());

@@ -57,7 +57,8 @@ fn unpacked(
     std::fs::write(&archive, bytes).expect("write");
     let into = space.path().join("into");
     let outcome = unpack(&archive, format, &into, strip, limits);
-    let beside: Vec<PathBuf> = std::fs::read_dir(space.path()).expect("a folder").map(|e| e.expect("entry").path()).collect();
+    let beside: Vec<PathBuf> =
+        std::fs::read_dir(space.path()).expect("a folder").map(|e| e.expect("entry").path()).collect();
     assert_eq!(beside.len(), 2, "{beside:?}");
     outcome.map_err(|error| {
         error.to_string().split_once("archive: ").map(|(_, why)| why.to_string()).unwrap_or(error.to_string())

@@ -46,9 +46,9 @@ pub use price::{Price, dollars};
 pub(crate) use prompt::PROMPT_FUEL;
 pub use prompt::{Prompt, PromptFault};
 pub use reranker::{Ranking, RerankApi, RerankRequest, Reranker, rerank};
+pub use retry_after::retry_after;
 pub use sentence_transformer_files::{
     LENGTH_FILE, ModelFileFault, POOLING_FILE, SENTENCE_TRANSFORMER_FILES, SentenceTransformerDefaults,
 };
-pub use retry_after::retry_after;
 pub use static_model::STATIC_MODEL_FILES;
 pub use usage::{ModelUsage, Usage, UsageSource};

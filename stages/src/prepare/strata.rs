@@ -18,10 +18,12 @@ pub fn quotas(sizes: &[usize], count: usize) -> Vec<usize> {
         let positions = sizes.iter().zip(&quotas).enumerate();
         let changed = if drawn < count {
             let open = positions.filter(|(_, (size, quota))| quota < size);
-            open.max_by_key(|(i, (size, quota))| (below(**size, **quota), std::cmp::Reverse(*i))).map(|(i, _)| (i, true))
+            open.max_by_key(|(i, (size, quota))| (below(**size, **quota), std::cmp::Reverse(*i)))
+                .map(|(i, _)| (i, true))
         } else {
             let open = positions.filter(|(_, (_, quota))| **quota > least);
-            open.min_by_key(|(i, (size, quota))| (below(**size, **quota), std::cmp::Reverse(*i))).map(|(i, _)| (i, false))
+            open.min_by_key(|(i, (size, quota))| (below(**size, **quota), std::cmp::Reverse(*i)))
+                .map(|(i, _)| (i, false))
         };
         match changed.and_then(|(i, more)| Some((quotas.get_mut(i)?, more))) {
             Some((quota, true)) => {
