@@ -39,8 +39,7 @@ pub fn score_cases(flags: &StandaloneFlags, run: &RunFlags) -> Result<u8, Failur
             "--evaluator {name} asks a model or a program, which needs an evaluation file that says whom"
         )));
     }
-    let (case_bytes, response_bytes) = rayon::join(|| read_bytes(cases), || read_bytes(responses));
-    let (case_bytes, response_bytes) = (case_bytes.map_err(invalid)?, response_bytes.map_err(invalid)?);
+    let case_bytes = read_bytes(cases).map_err(invalid)?;
     let (queries, golds) = read_jsonl_cases(SourceBytes { path: cases, bytes: &case_bytes }).map_err(invalid)?;
     let missing = match flags.missing {
         Some(Missing::Skip) => MissingCases::LeaveOut,
@@ -53,7 +52,7 @@ pub fn score_cases(flags: &StandaloneFlags, run: &RunFlags) -> Result<u8, Failur
         return Err(Failure::Usage(format!("--per-case {shown} would write over a file that is read")));
     }
     let details = flags.per_case.is_some();
-    let scores = CaseScores::of(responses, &response_bytes, (&queries, &golds), &evaluators, missing, details);
+    let scores = CaseScores::of(responses, (&queries, &golds), &evaluators, missing, details);
     let scores = scores.map_err(invalid)?;
     tell_what_does_not_match(responses, &scores, missing);
     if let Some(path) = &flags.per_case {

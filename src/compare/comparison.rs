@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ragstage_stages::aggregate::{LEAST_CLUSTERS, Paired, Scored, Side, StatisticsOptions, holm};
+use ragstage_stages::aggregate::{Paired, Scored, Side, StatisticsOptions, holm};
 use serde::Serialize;
 
 use super::differences::Difference;
@@ -98,21 +98,16 @@ fn measure(
     same: &dyn Fn(&String) -> bool,
     options: &StatisticsOptions,
 ) -> Compared {
-    let empty = BTreeMap::new();
     let scores = |side: &'_ Side| side.scores.get(evaluator).cloned().unwrap_or_default();
     let (ones, others): (BTreeMap<String, Scored>, BTreeMap<String, Scored>) = (scores(first), scores(second));
-    let units: &BTreeMap<String, String> = if first.units.is_empty() { &empty } else { &first.units };
-    let mut numbered: BTreeMap<&str, usize> = BTreeMap::new();
-    let (mut pairs, mut clusters, mut flips) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut pairs, mut cases, mut flips) = (Vec::new(), Vec::new(), Vec::new());
     let mut drifted = 0;
     for (case, one) in &ones {
         let Some(other) = others.get(case) else { continue };
         drifted += u64::from(same(case) && (one.value != other.value || one.label != other.label));
         let (Some(a), Some(b)) = (one.value, other.value) else { continue };
         pairs.push((a, b));
-        let next = numbered.len();
-        let unit = units.get(case).map(String::as_str).unwrap_or_default();
-        clusters.push(*numbered.entry(unit).or_insert(next));
+        cases.push(case);
         if let (Some(before), Some(after)) = (one.passed, other.passed)
             && before != after
         {
@@ -121,7 +116,7 @@ fn measure(
     }
     let has = |scored: &Scored| scored.value.is_some();
     let either = ones.values().filter(|one| has(one)).count() + others.values().filter(|one| has(one)).count();
-    let clusters = (numbered.len() >= LEAST_CLUSTERS).then_some(clusters.as_slice());
+    let clusters = first.clusters(cases.iter().copied());
     let name = [first.name.as_str(), second.name.as_str(), evaluator];
     let flipped = |passed: bool| {
         flips.iter().filter(|(now, _)| *now == passed).map(|(_, flip)| flip.clone()).take(NAMED).collect::<Vec<_>>()
@@ -129,7 +124,7 @@ fn measure(
     Compared {
         evaluator: evaluator.to_string(),
         left_out: (either - 2 * pairs.len()) as u64,
-        paired: Paired::of(&pairs, clusters, options, name),
+        paired: Paired::of(&pairs, clusters.as_deref(), options, name),
         p_holm: None,
         failed_now: flipped(false),
         passed_now: flipped(true),

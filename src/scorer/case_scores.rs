@@ -5,9 +5,13 @@ use std::path::Path;
 
 use ragstage_stages::artifact::{Golds, Json, Queries, Score, ScoreState, ScoreValue};
 use ragstage_stages::error::{InputError, RowError, RowErrorKind};
-use ragstage_stages::responses::{Parts, Response, Twins, parse_response, response_lines};
-use ragstage_stages::score::{CaseView, Evaluator, Reads, ResponseView};
+use ragstage_stages::responses::{Parts, Response, ResponseLine, Twins, parse_response, response_lines};
+use ragstage_stages::score::{CaseView, Evaluator, Passages, Reads, ResponseView};
 use rayon::prelude::*;
+
+use super::faults::unreadable;
+use super::line_blocks::LineBlocks;
+use super::read_file;
 
 /// What becomes of cases without response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,14 +49,13 @@ pub struct EvaluatorSummary {
 }
 
 impl CaseScores {
-    /// Scores the responses in `bytes`, the content of the JSON-lines file `path`, by `evaluators`, none of which asks others.
-    /// Each sees only what it reads. Details are kept where `details` says so.
+    /// Scores the responses in the JSON-lines file `path`, plain or gzip, by `evaluators`, none of which asks others. Each sees
+    /// only what it reads. Details are kept where `details` says so. Of the file no more is in memory than two blocks.
     ///
     /// # Errors
-    /// All lines that are no response, and cases that have two.
+    /// When the file cannot be read; all lines that are no response, and cases that have two.
     pub fn of(
         path: &Path,
-        bytes: &[u8],
         (queries, golds): (&Queries, &Golds),
         evaluators: &[Box<dyn Evaluator>],
         missing: MissingCases,
@@ -68,10 +71,12 @@ impl CaseScores {
         };
         let score = |place: usize, response: &Response| -> Vec<Score> {
             let (Some(query), Some(gold)) = (queries.rows.get(place), golds.rows.get(place)) else { return Vec::new() };
+            // Made once for all that look at the same texts.
+            let passages = Passages::new(&response.results);
             let one = |(evaluator, reads): (&dyn Evaluator, &Reads)| {
                 let query = if reads.question { query.text.as_str() } else { "" };
                 let case = CaseView { case_id: &gold.case_id, query, gold };
-                let mut score = evaluate(evaluator, *reads, &case, response);
+                let mut score = evaluate(evaluator, *reads, &case, response, &passages);
                 if !details {
                     score.detail = Json::new();
                 }
@@ -79,29 +84,42 @@ impl CaseScores {
             };
             evaluators.iter().map(Box::as_ref).zip(&reads).map(one).collect()
         };
-        let lines = response_lines(bytes);
-        let read = lines.par_iter().with_min_len(8).map(|line| {
+        let read = |line: &ResponseLine<'_>| {
             let mut response = parse_response(path, *line, parts)?;
             let place = places.get(response.case_id.as_str()).copied();
             let scores = place.map(|place| (place, score(place, &response)));
-            Ok((std::mem::take(&mut response.case_id), scores))
-        });
-        let read: Vec<Result<_, InputError>> = read.collect();
+            Ok((line.number, std::mem::take(&mut response.case_id), scores))
+        };
         let mut errors = Vec::new();
         let mut twins = Twins::default();
         let mut cases: Vec<Vec<Score>> = vec![Vec::new(); golds.rows.len()];
         let mut unknown = Vec::new();
-        for (line, read) in lines.iter().zip(read) {
-            match read {
-                Err(error) => errors.push(error),
-                Ok((case_id, scores)) => {
-                    errors.extend(twins.check(path, line.number, &case_id));
-                    match scores.and_then(|(place, scores)| Some((cases.get_mut(place)?, scores))) {
-                        Some((case, scores)) => *case = scores,
-                        None => unknown.push((line.number, case_id)),
+
+        let failed = |error| unreadable(path, &error);
+        let mut blocks = LineBlocks::new(read_file::open(path).map_err(failed)?);
+        let mut block = blocks.next(Vec::new()).map_err(failed)?;
+        let (mut spare, mut first) = (Vec::new(), 1);
+        while let Some(text) = block {
+            let memory = std::mem::take(&mut spare);
+            let work = || -> Vec<Result<_, InputError>> {
+                response_lines(&text, first).par_iter().with_min_len(8).map(read).collect()
+            };
+            let (next, found) = rayon::join(|| blocks.next(memory), work);
+            for found in found {
+                match found {
+                    Err(error) => errors.push(error),
+                    Ok((number, case_id, scores)) => {
+                        errors.extend(twins.check(path, number, &case_id));
+                        match scores.and_then(|(place, scores)| Some((cases.get_mut(place)?, scores))) {
+                            Some((case, scores)) => *case = scores,
+                            None => unknown.push((number, case_id)),
+                        }
                     }
                 }
             }
+            first += memchr::memchr_iter(b'\n', &text).count() as u64;
+            spare = text;
+            block = next.map_err(failed)?;
         }
         if !errors.is_empty() {
             return Err(errors);
@@ -141,12 +159,21 @@ impl CaseScores {
     }
 }
 
-fn evaluate(evaluator: &dyn Evaluator, reads: Reads, case: &CaseView<'_>, response: &Response) -> Score {
+fn evaluate(
+    evaluator: &dyn Evaluator,
+    reads: Reads,
+    case: &CaseView<'_>,
+    response: &Response,
+    passages: &Passages<'_>,
+) -> Score {
     if let Some(why) = &response.error {
         return Score::failed(RowError::new(RowErrorKind::Upstream, why.clone()));
     }
     let results = if reads.results { response.results.as_slice() } else { &[] };
-    let of = |answer, citations| evaluator.evaluate(case, &ResponseView { results, answer, citations });
+    let of = |answer, citations| {
+        let view = ResponseView::new(results, answer, citations);
+        evaluator.evaluate(case, &if reads.results { view.sharing(passages) } else { view })
+    };
     let score = if !reads.answer {
         of(None, &[])
     } else if response.samples.len() > 1 {

@@ -4,6 +4,7 @@ mod case_scores;
 mod decimal;
 mod faults;
 mod judged_queries;
+mod line_blocks;
 mod piece;
 mod query_scorer;
 mod read_file;

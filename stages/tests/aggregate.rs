@@ -243,6 +243,32 @@ fn what_models_took_is_told_by_part_and_model() {
 }
 
 #[test]
+fn cases_that_share_gold_documents_are_resampled_together() {
+    let ids: Vec<String> = (0..60).map(|i| format!("q{i}")).collect();
+    let cases: Vec<(&str, &str, Option<&str>)> = ids.iter().map(|id| (id.as_str(), id.as_str(), None)).collect();
+    // Pairs that are right or wrong together, and 20 cases that share nothing.
+    let pairs: Vec<u32> = (0..60).map(|i| if i < 40 { i / 2 * 2 } else { i }).collect();
+    let interval = |clusters: &[u32]| {
+        let mut evaluation = Evaluation::grouped(&cases, &[], clusters);
+        evaluation.plan("base", "text", &["AP"]);
+        let values = pairs.iter().enumerate().map(|(i, pair)| f64::from(if i < 40 { pair / 2 % 2 } else { pair % 2 }));
+        evaluation.score("base", "text", "AP", 0, values.map(number).collect());
+        let html = text(&evaluation.report(), "report.html");
+        assert_eq!(html.contains("share gold documents are resampled together"), !clusters.is_empty());
+        let ran = evaluation.memory.run(&evaluation.aggregate);
+        let table = TableReader::open_any(ran.output("score_table").bytes.clone()).expect("a table");
+        let named = table.has("cluster").then(|| table.opt_text("cluster").expect("texts")[3].clone());
+        assert_eq!(named, (!clusters.is_empty()).then(|| Some("q2".to_string())));
+        summary(&evaluation).measures.remove(0).interval.expect("interval")
+    };
+    let (alone, together) = (interval(&[]), interval(&pairs));
+    assert_eq!((alone.resampled, together.resampled), (Resampled::Cases, Resampled::Documents));
+    // The variance of the mean: 20 pairs count for twice what 20 cases do, squared (0.25 (20 x 4 + 20) / 3600 against 0.25 x 60 / 3600).
+    let ratio = (together.high - together.low) / (alone.high - alone.low);
+    assert!((1.1..1.5).contains(&ratio), "{alone:?}, {together:?}");
+}
+
+#[test]
 fn many_units_are_resampled_as_clusters() {
     let cases: Vec<(String, String)> = (0..40).map(|i| (format!("q{i}"), format!("question {i}"))).collect();
     let cases: Vec<(&str, &str, Option<&str>)> =

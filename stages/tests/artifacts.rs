@@ -156,11 +156,9 @@ fn units() -> impl Strategy<Value = Units> {
             metadata,
         },
     );
-    (info, vec(unit, 0..3), vec(text(), 0..3)).prop_map(|(benchmark, units, default_evaluators)| Units {
-        benchmark,
-        units,
-        default_evaluators,
-    })
+    (info, vec(unit, 0..3), vec(any::<u32>(), 0..3), vec(text(), 0..3)).prop_map(
+        |(benchmark, units, clusters, default_evaluators)| Units { benchmark, units, clusters, default_evaluators },
+    )
 }
 
 fn parsed() -> impl Strategy<Value = ParsedDocuments> {

@@ -108,8 +108,7 @@ impl Record {
         };
         let query = self.json["case"]["query"].as_str().unwrap_or_default();
         let case = CaseView { case_id: &self.gold.case_id, query, gold: &self.gold };
-        let response =
-            ResponseView { results: &self.results, answer: self.answer.as_deref(), citations: &self.citations };
+        let response = ResponseView::new(&self.results, self.answer.as_deref(), &self.citations);
         match evaluator.evaluate(&case, &response) {
             Ok(score) => Outcome::Scored(score),
             Err(error) => Outcome::Failed(error.message),

@@ -106,7 +106,7 @@ fn evaluated(text: &str, judged: &BTreeMap<String, i64>, ranking: &[String]) -> 
         .collect();
     let evaluator = evaluator(&EvaluatorSpec::parse(text).expect("a spec")).expect("an evaluator");
     let case = CaseView { case_id: "q", query: "", gold: &gold };
-    let response = ResponseView { results: &hits, answer: None, citations: &[] };
+    let response = ResponseView::new(&hits, None, &[]);
     let score = evaluator.evaluate(&case, &response).expect("a score");
     score.value.and_then(|value| value.number()).expect("a judged case is scored")
 }

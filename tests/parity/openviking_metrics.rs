@@ -45,7 +45,7 @@ fn token_f1_is_that_of_openviking() {
         let answers = input["golds"].as_array().expect("gold answers").iter().map(|gold| text(gold).to_string());
         let gold = Gold { answers: answers.collect(), ..Gold::default() };
         let case = CaseView { case_id: "q", query: "", gold: &gold };
-        let response = ResponseView { results: &[], answer: Some(text(&input["prediction"])), citations: &[] };
+        let response = ResponseView::new(&[], Some(text(&input["prediction"])), &[]);
         let score = evaluator.evaluate(&case, &response).expect("a score");
         score.value.and_then(|value| value.number()).unwrap_or(0.0).into()
     });

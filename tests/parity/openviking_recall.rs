@@ -32,7 +32,7 @@ fn evidence_is_found_where_openviking_finds_it() {
         let hits = texts(&input["retrieved"]).map(|text| json!({"id": "", "text": text}));
         let results: Vec<Hit> = hits.map(|hit| serde_json::from_value(hit).expect("a hit")).collect();
         let case = CaseView { case_id: "q", query: "", gold: &gold };
-        let response = ResponseView { results: &results, answer: None, citations: &[] };
+        let response = ResponseView::new(&results, None, &[]);
         let score = evaluator(&spec).expect("an evaluator").evaluate(&case, &response).expect("a score");
         let value = score.value.and_then(|value| value.number());
         assert_eq!(value, line["expected"].as_f64(), "{line}");

@@ -61,8 +61,8 @@ mod tests {
 
     #[test]
     fn beir_takes_its_dataset_from_the_folder() {
-        let spec =
-            read("{adapter: beir, path: ../SciFact/, sample: 50, categories: [howto], category_label: type}").unwrap();
+        let spec = read("{adapter: beir, path: ../SciFact/, sample: 50, categories: [howto], category_label: type}")
+            .expect("a benchmark");
         let beir = BeirSpec {
             path: "conf/../SciFact/".into(),
             dataset: "scifact".to_string(),
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn the_owner_says_where_it_is_from() {
-        let spec = read("{adapter: beir, path: x, dataset_url: 'https://example.org/x.zip'}").unwrap();
+        let spec = read("{adapter: beir, path: x, dataset_url: 'https://example.org/x.zip'}").expect("a benchmark");
         let url = Some("https://example.org/x.zip");
         assert!(matches!(spec.adapter, AdapterSpec::Beir(spec) if spec.dataset_url.as_deref() == url));
     }

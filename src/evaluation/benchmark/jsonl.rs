@@ -119,18 +119,18 @@ mod tests {
             citation: None,
             metadata: serde_json::Map::new(),
         };
-        let spec = read("{adapter: jsonl, documents: d.jsonl, cases: /abs/c.jsonl, homepage: }").unwrap();
+        let spec = read("{adapter: jsonl, documents: d.jsonl, cases: /abs/c.jsonl, homepage: }").expect("a benchmark");
         assert_eq!(spec.adapter, AdapterSpec::Jsonl(expected.clone()));
         assert_eq!(spec.selection, Selection::default());
         let defaults = spelled_out(JSONL.fields);
-        let spec =
-            read(&format!("{{adapter: jsonl, documents: d.jsonl, cases: /abs/c.jsonl, {}", &defaults[1..])).unwrap();
+        let spec = read(&format!("{{adapter: jsonl, documents: d.jsonl, cases: /abs/c.jsonl, {}", &defaults[1..]))
+            .expect("a benchmark");
         assert_eq!(spec.adapter, AdapterSpec::Jsonl(expected));
     }
 
     #[test]
     fn the_owner_says_the_scope() {
-        let spec = read("{adapter: jsonl, documents: d, cases: c, build_scope: group}").unwrap();
+        let spec = read("{adapter: jsonl, documents: d, cases: c, build_scope: group}").expect("a benchmark");
         assert!(matches!(spec.adapter, AdapterSpec::Jsonl(spec) if spec.build_scope.as_deref() == Some("group")));
         assert!(read("{adapter: jsonl, documents: d, cases: c, build_scope: all}").is_err());
     }

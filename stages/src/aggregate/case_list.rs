@@ -121,6 +121,11 @@ impl CaseList {
         self.entries[entry].unit
     }
 
+    /// What the case of `entry` shares with others that share its gold documents; `None` where the benchmark has no such groups.
+    pub(super) fn cluster(&self, entry: usize) -> Option<usize> {
+        self.units.clusters.get(self.entries[entry].row).map(|first| *first as usize)
+    }
+
     /// What the case of `entry` is called.
     pub(super) fn query(&self, entry: usize) -> CaseName<'_> {
         self.name(self.entries[entry].row)

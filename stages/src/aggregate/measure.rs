@@ -11,8 +11,9 @@ use super::series::{Outcome, Series};
 use super::summary::{Counts, Interval, LabelCount, MeasureSummary, NoHeadline, Resampled, Slice};
 use crate::artifact::ScoreValue;
 
-/// From this many units with scored cases on, intervals come from resampling units; with fewer, too few different
-/// resamples exist and the interval would be too narrow.
+/// From this many clusters with scored cases on, intervals come from resampling clusters: units or, where there are fewer
+/// units than this, cases that share gold documents. With fewer, too few different resamples exist and the interval would be
+/// too narrow.
 const CLUSTERS: usize = 20;
 
 impl MeasureSummary {
@@ -121,21 +122,28 @@ fn interval(
     if numbers.len() < 2 || options.resamples == 0 {
         return None;
     }
-    let mut clusters: BTreeMap<usize, (f64, u64)> = BTreeMap::new();
-    if cases.units.units.len() >= CLUSTERS {
+    let drawn = |cluster: &dyn Fn(usize) -> Option<usize>| {
+        let mut clusters: BTreeMap<usize, (f64, u64)> = BTreeMap::new();
         for &entry in entries {
-            if let Some(value) = number(&outcomes[entry]) {
-                let (sum, count) = clusters.entry(cases.unit(entry)).or_default();
+            if let (Some(value), Some(cluster)) = (number(&outcomes[entry]), cluster(entry)) {
+                let (sum, count) = clusters.entry(cluster).or_default();
                 *sum += value;
                 *count += 1;
             }
         }
-    }
-    let clusters: Vec<(f64, u64)> = clusters.into_values().collect();
-    let (resampled, ends) = match () {
-        () if clusters.len() >= CLUSTERS => (Resampled::Units, bootstrap.of_clusters(&clusters)),
-        () if numbers.len() >= MANY => (Resampled::Nothing, normal_interval(numbers, options.confidence)),
-        () => (Resampled::Cases, bootstrap.of_values(numbers)),
+        let clusters: Vec<(f64, u64)> = clusters.into_values().collect();
+        (clusters.len() >= CLUSTERS).then_some(clusters)
+    };
+    let units = || drawn(&|entry| Some(cases.unit(entry))).map(|clusters| (Resampled::Units, clusters));
+    let documents = || drawn(&|entry| cases.cluster(entry)).map(|clusters| (Resampled::Documents, clusters));
+    let clusters = match cases.units.units.len() {
+        many if many >= CLUSTERS => units(),
+        _ => documents(),
+    };
+    let (resampled, ends) = match clusters {
+        Some((what, clusters)) => (what, bootstrap.of_clusters(&clusters)),
+        None if numbers.len() >= MANY => (Resampled::Nothing, normal_interval(numbers, options.confidence)),
+        None => (Resampled::Cases, bootstrap.of_values(numbers)),
     };
     ends.map(|(low, high)| Interval { low, high, resampled })
 }

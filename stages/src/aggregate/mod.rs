@@ -35,7 +35,7 @@ pub use gate::{GateOutcome, GateRule, GateSpec, NoWorseThan, check};
 pub use headline::Headline;
 pub use latency::{Latency, LatencyStatistics, QueryLatency};
 pub use options::StatisticsOptions;
-pub use paired::{LEAST_CLUSTERS, Paired, holm};
+pub use paired::{Paired, holm};
 pub use paired_gate::Baseline;
 pub use planned_query::PlannedQuery;
 pub use report::{BuildReport, CaseResults, EvaluatorInfo, LINTS, QueryInfo, RecipeInfo};

@@ -1,13 +1,12 @@
 //! Gates on a difference: a measure must not be worse than that of another recipe, or of a baseline, case by case.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use ragstage_cache::{Digest, KeyVisitor, Walk};
 
 use super::gate::{GateOutcome, GateRule, GateSpec, NoWorseThan};
 use super::options::StatisticsOptions;
-use super::paired::{LEAST_CLUSTERS, Paired};
+use super::paired::Paired;
 use super::side::{Scored, Side, sides_of_report, sides_of_scores};
 use crate::contract::Context;
 use crate::error::{InputError, Place, StageError, StageErrorKind};
@@ -121,17 +120,15 @@ fn judge(outcome: &mut GateOutcome, wanted: &NoWorseThan, found: Option<Paired>)
 /// The comparison of two sides under one evaluator; `None` where no case has a number on both.
 fn compared(first: &Side, second: &Side, evaluator: &str, options: &StatisticsOptions) -> Option<Paired> {
     let (ones, others) = (first.scores.get(evaluator)?, second.scores.get(evaluator)?);
-    let mut units: BTreeMap<&str, usize> = BTreeMap::new();
-    let (mut pairs, mut clusters) = (Vec::new(), Vec::new());
+    let (mut pairs, mut cases) = (Vec::new(), Vec::new());
     for (case, one) in ones {
         let number = |scored: &Scored| scored.value;
         let (Some(a), Some(b)) = (number(one), others.get(case).and_then(number)) else { continue };
         pairs.push((a, b));
-        let next = units.len();
-        clusters.push(*units.entry(second.units.get(case).map(String::as_str).unwrap_or_default()).or_insert(next));
+        cases.push(case);
     }
-    let clusters = (units.len() >= LEAST_CLUSTERS).then_some(clusters.as_slice());
-    Paired::of(&pairs, clusters, options, [&first.name, &second.name, evaluator])
+    let clusters = second.clusters(cases.iter().copied());
+    Paired::of(&pairs, clusters.as_deref(), options, [&first.name, &second.name, evaluator])
 }
 
 fn read(context: &dyn Context, baseline: &Baseline) -> Result<Vec<Side>, StageError> {

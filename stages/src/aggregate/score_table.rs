@@ -28,7 +28,7 @@ impl LongRow<'_> {
 }
 
 /// The table's bytes and rows. Columns: recipe, query, evaluator, unit_id, case_id, category, state, value (truth values
-/// as 1 and 0), passed, label, reason (of a skip), error_type, error_message, attempts (of a failure). Rows: series in the
+/// as 1 and 0), passed, label, reason (of a skip), error_type, error_message, attempts (of a failure), and cluster where cases share gold documents (the first case of those). Rows: series in the
 /// evaluation's order, cases in report order.
 pub(super) fn encode(series: &[Series], cases: &CaseList) -> Result<(Vec<u8>, usize), TableError> {
     let rows = series.len() * cases.len();
@@ -75,5 +75,8 @@ fn columns(cases: &CaseList, rows: &[LongRow<'_>]) -> TableWriter {
     table.opt_text("error_type", rows.iter().map(|row| row.error(|error| error.kind.name())));
     table.opt_text("error_message", rows.iter().map(|row| row.outcome.error.map(|error| error.message.as_str())));
     table.opt_int("attempts", rows.iter().map(|row| row.error(|error| i64::from(error.attempts))));
+    if !cases.units.clusters.is_empty() {
+        table.opt_text("cluster", rows.iter().map(|row| Some(cases.name(cases.cluster(row.entry)?).case_id)));
+    }
     table
 }

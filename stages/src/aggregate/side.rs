@@ -8,6 +8,7 @@ use ragstage_cache::table::{TableError, TableReader};
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::paired::LEAST_CLUSTERS;
 use crate::artifact;
 
 /// What one evaluator said of one case.
@@ -34,10 +35,28 @@ pub struct Side {
     pub scores: BTreeMap<String, BTreeMap<String, Scored>>,
     /// The run unit of each case.
     pub units: BTreeMap<String, String>,
+    /// Of each case the first case of those that share gold documents, where the table says so.
+    pub clusters: BTreeMap<String, String>,
     /// A digest of hits and answer of each case whose response the report lists.
     pub responses: BTreeMap<String, Digest>,
     /// What it is an evaluation of and how, by dotted path: the recipe's options, the query's, the benchmark's.
     pub identity: BTreeMap<String, String>,
+}
+
+impl Side {
+    /// The number of the cluster of each of `cases`: of its unit, or of the cases that share gold documents with it; `None` where
+    /// there are too few of either.
+    pub fn clusters<'a>(&self, cases: impl Iterator<Item = &'a String> + Clone) -> Option<Vec<usize>> {
+        [&self.units, &self.clusters].into_iter().find_map(|names| {
+            let mut numbers: BTreeMap<&str, usize> = BTreeMap::new();
+            let numbered = cases.clone().map(|case| {
+                let next = numbers.len();
+                *numbers.entry(names.get(case).map(String::as_str).unwrap_or_default()).or_insert(next)
+            });
+            let numbered: Vec<usize> = numbered.collect();
+            (numbers.len() >= LEAST_CLUSTERS).then_some(numbered)
+        })
+    }
 }
 
 /// A report that cannot be compared.
@@ -223,11 +242,15 @@ fn read_table(sides: &mut Vec<Side>, scores: Vec<u8>) -> Result<(), TableError> 
     let table = TableReader::open_any(scores)?;
     let (recipes, queries, evaluators) = (table.text("recipe")?, table.text("query")?, table.text("evaluator")?);
     let (units, cases) = (table.text("unit_id")?, table.text("case_id")?);
+    let clusters = if table.has("cluster") { table.opt_text("cluster")? } else { Vec::new() };
     let (values, passed, labels) = (table.opt_float("value")?, table.opt_bool("passed")?, table.opt_text("label")?);
     for (i, (case, unit)) in cases.into_iter().zip(units).enumerate() {
         let text = |column: &[String]| column.get(i).cloned().unwrap_or_default();
         let side = side(sides, &text(&recipes), &text(&queries));
         side.units.insert(case.clone(), unit);
+        if let Some(Some(cluster)) = clusters.get(i) {
+            side.clusters.insert(case.clone(), cluster.clone());
+        }
         let scored = Scored {
             value: values.get(i).copied().flatten(),
             label: labels.get(i).cloned().flatten(),

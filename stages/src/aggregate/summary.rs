@@ -150,6 +150,8 @@ pub enum Resampled {
     Cases,
     /// Whole units, because the cases of a unit share a knowledge base and go up and down together.
     Units,
+    /// All cases that share gold documents, because they are found or missed together.
+    Documents,
     /// Nothing: of so many cases the interval is that of the normal approximation, to which a bootstrap comes.
     Nothing,
 }

@@ -19,6 +19,7 @@ mod rows;
 mod safe_id;
 mod selection;
 mod sha1;
+mod shared_documents;
 mod sources;
 mod spec;
 mod strata;

@@ -7,6 +7,7 @@ use ragstage_cache::{Digest, KeyVisitor, Walk};
 use super::adapter::ReadFiles;
 use super::benchmark::Benchmark;
 use super::listing::SourceFile;
+use super::shared_documents::clusters;
 use super::sources::walk_files;
 use super::spec::BenchmarkSpec;
 use crate::artifact::{BenchmarkInfo, Unit, Units};
@@ -115,10 +116,12 @@ impl PrepareBenchmark {
             .into_iter()
             .map(|rows| Unit::over(rows, &documents, &queries, &golds, &skipped))
             .collect::<Result<Vec<Unit>, _>>()?;
+        let clusters = clusters(&documents, &golds);
         let (rows, cases) = (documents.rows.len(), queries.rows.len());
         let (documents, queries, golds) = (documents.encode()?, queries.encode()?, golds.encode()?);
         let digest = Digest::of_parts("ragstage.dataset", [&documents, &queries, &golds].map(Vec::as_slice));
-        let units = Units { benchmark: BenchmarkInfo { digest: Some(digest), ..info }, units, default_evaluators };
+        let benchmark = BenchmarkInfo { digest: Some(digest), ..info };
+        let units = Units { benchmark, units, clusters, default_evaluators };
         let outputs = vec![
             Output::value("documents", documents, rows),
             Output::value("queries", queries, cases),

@@ -57,12 +57,14 @@ pub struct ResponseLine<'a> {
     pub bytes: &'a [u8],
 }
 
-/// The lines of a file that are not blank. A byte order mark is no part of the first one.
-pub fn response_lines(bytes: &[u8]) -> Vec<ResponseLine<'_>> {
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+/// The lines that are not blank of a file, or of a part of one whose first line is number `first`. A byte order mark is no
+/// part of a file's first line.
+pub fn response_lines(bytes: &[u8], first: u64) -> Vec<ResponseLine<'_>> {
+    let mark: &[u8] = if first == 1 { b"\xef\xbb\xbf" } else { b"" };
+    let bytes = bytes.strip_prefix(mark).unwrap_or(bytes);
     let mut start = 0;
     let ends = memchr::memchr_iter(b'\n', bytes).chain([bytes.len()]);
-    let lines = (1u64..).zip(ends).map(|(number, end)| {
+    let lines = (first..).zip(ends).map(|(number, end)| {
         let bytes = bytes.get(start..end).unwrap_or_default().trim_ascii();
         start = end + 1;
         ResponseLine { number, bytes }
@@ -97,7 +99,7 @@ pub fn parse_response(path: &Path, line: ResponseLine<'_>, parts: Parts) -> Resu
 /// # Errors
 /// All lines that are no response, and cases that have two.
 pub fn read_jsonl_responses(path: &Path, bytes: &[u8]) -> Result<Vec<Response>, Vec<InputError>> {
-    let lines = response_lines(bytes);
+    let lines = response_lines(bytes, 1);
     let parsed: Vec<_> = lines.par_iter().map(|line| parse_response(path, *line, Parts::ALL)).collect();
     let mut errors = Vec::new();
     let mut responses = Vec::with_capacity(parsed.len());

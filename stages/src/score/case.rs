@@ -22,7 +22,7 @@ impl Case<'_> {
     /// The score that `evaluator` gives: where a case has several answers and it reads them, the mean of what it gives each.
     pub(crate) fn evaluate(&self, evaluator: &dyn Evaluator) -> Result<Score, RowError> {
         let case = CaseView { case_id: &self.gold.case_id, query: self.query, gold: self.gold };
-        let of = |answer, citations| evaluator.evaluate(&case, &ResponseView { results: self.hits, answer, citations });
+        let of = |answer, citations| evaluator.evaluate(&case, &ResponseView::new(self.hits, answer, citations));
         let samples = self.answer.map(|answer| answer.samples.as_slice()).unwrap_or_default();
         if samples.len() > 1 && evaluator.reads().answer {
             let scores = samples.iter().map(|sample| of(Some(sample.text.as_str()), sample.citations.as_slice()));
@@ -37,7 +37,7 @@ impl Case<'_> {
         let case = CaseView { case_id: &self.gold.case_id, query: self.query, gold: self.gold };
         let key = self.key;
         let of = |answer, citations, key| {
-            let response = ResponseView { results: self.hits, answer, citations };
+            let response = ResponseView::new(self.hits, answer, citations);
             Scorable { case, response, key, salt }
         };
         let samples = self.answer.map(|answer| answer.samples.as_slice()).unwrap_or_default();

@@ -6,6 +6,7 @@ use ragstage_cache::{Digest, KeyVisitor};
 
 use super::measures::Measure;
 use super::program::ProgramSpec;
+use super::text_match::Passages;
 use crate::artifact::{Citation, Gold, Hit, Score};
 use crate::contract::Context;
 use crate::error::{RowError, RowErrorKind, StageError};
@@ -30,6 +31,26 @@ pub struct ResponseView<'a> {
     pub answer: Option<&'a str>,
     /// What the answer rests on; empty unless [`Reads::answer`].
     pub citations: &'a [Citation],
+    /// The texts of the hits in other forms, where several evaluators share them.
+    passages: Option<&'a Passages<'a>>,
+}
+
+impl<'a> ResponseView<'a> {
+    /// A response with these hits, answer and citations.
+    pub fn new(results: &'a [Hit], answer: Option<&'a str>, citations: &'a [Citation]) -> Self {
+        ResponseView { results, answer, citations, passages: None }
+    }
+
+    /// The same, with the forms of the hits' texts kept for whoever is shown `passages` next. They are those of the
+    /// response's hits, in their order.
+    pub fn sharing(self, passages: &'a Passages<'a>) -> Self {
+        ResponseView { passages: Some(passages), ..self }
+    }
+
+    /// The texts of the response's hits, where several evaluators share them.
+    pub(crate) fn shared(&self) -> Option<&'a Passages<'a>> {
+        self.passages
+    }
 }
 
 /// What an evaluator reads beside the gold. Its key holds the digests of that and of nothing else, and it is shown nothing

@@ -52,4 +52,5 @@ pub use registry::{Alias, UnknownEvaluator, aliases, definitions, evaluator, nam
 pub use sample_scores::mean_score;
 pub(crate) use source::{raw_key_document, text_of as id_text};
 pub use spec::EvaluatorSpec;
+pub use text_match::Passages;
 pub(crate) use tie::ties_at;

@@ -113,7 +113,7 @@ mod tests {
         let spec = EvaluatorSpec::parse(text).unwrap_or_else(|error| panic!("{error}"));
         let evaluator = evaluator(&spec).unwrap_or_else(|error| panic!("{error}"));
         let case = CaseView { case_id: "q", query: "", gold };
-        evaluator.evaluate(&case, &ResponseView { results, answer: None, citations: &[] })
+        evaluator.evaluate(&case, &ResponseView::new(results, None, &[]))
     }
 
     fn hits(documents: &[&str]) -> Vec<Hit> {
@@ -233,7 +233,7 @@ mod tests {
                         let options = [("variant".to_string(), variant.into())].into_iter().collect();
                         let spec = EvaluatorSpec { name: definition.name.to_string(), cutoff, options };
                         let Ok(evaluator) = evaluator(&spec) else { continue };
-                        let response = ResponseView { results: &results, answer: answer.as_deref(), citations: &[] };
+                        let response = ResponseView::new(&results, answer.as_deref(), &[]);
                         let case = CaseView { case_id: "q", query: "", gold: &gold };
                         let Ok(score) = evaluator.evaluate(&case, &response) else { continue };
                         if let Some(value) = score.value.as_ref().and_then(ScoreValue::number) {

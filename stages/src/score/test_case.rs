@@ -13,7 +13,7 @@ pub(super) fn score(text: &str, gold: &[&str], answer: &str) -> Score {
 pub(super) fn score_of(text: &str, gold: &Gold, answer: Option<&str>) -> Score {
     let spec = EvaluatorSpec::parse(text).unwrap_or_else(|error| panic!("{error}"));
     let evaluator = evaluator(&spec).unwrap_or_else(|error| panic!("{error}"));
-    let response = ResponseView { results: &[], answer, citations: &[] };
+    let response = ResponseView::new(&[], answer, &[]);
     let case = CaseView { case_id: "q", query: "", gold };
     evaluator.evaluate(&case, &response).unwrap_or_else(|error| panic!("{error}"))
 }

@@ -2,23 +2,27 @@
 
 use std::sync::OnceLock;
 
+use memchr::memmem;
+
 use super::evidence::TokenSet;
 use super::normal::normal_form;
 use crate::artifact::Hit;
 
-/// The texts of some hits, each form of them made when it is first asked for.
-pub(crate) struct Passages<'a> {
+/// The texts of some hits in the forms that evaluators look into, each made when it is first asked for.
+#[derive(Debug)]
+pub struct Passages<'a> {
     texts: Vec<(&'a Hit, Forms)>,
 }
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Forms {
     normal: OnceLock<String>,
     words: OnceLock<TokenSet>,
 }
 
 impl<'a> Passages<'a> {
-    pub(crate) fn new(hits: &'a [Hit]) -> Self {
+    /// The texts of `hits`, in their order.
+    pub fn new(hits: &'a [Hit]) -> Self {
         Passages { texts: hits.iter().map(|hit| (hit, Forms::default())).collect() }
     }
 
@@ -48,7 +52,7 @@ impl Passage<'_> {
     /// Whether the passage holds the gold text (in normal form). The other way round is no match: a passage of one letter
     /// would be found in any gold text.
     pub(crate) fn holds(&self, gold: &str) -> bool {
-        !gold.is_empty() && self.normal().contains(gold)
+        !gold.is_empty() && memmem::find(self.normal().as_bytes(), gold.as_bytes()).is_some()
     }
 
     /// As Heta Evaluation has it: whether one of the two texts holds the other.

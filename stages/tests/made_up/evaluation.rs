@@ -37,6 +37,11 @@ pub fn fault(kind: RowErrorKind, message: &str) -> RowError {
 impl Evaluation {
     /// Cases `(id, question, category)`; `units` names each unit's cases by position, and none means one unit of all.
     pub fn new(cases: &[(&str, &str, Option<&str>)], units: &[(&str, &[u32])]) -> Self {
+        Self::grouped(cases, units, &[])
+    }
+
+    /// The same; `clusters` has for each case the first that shares gold documents with it.
+    pub fn grouped(cases: &[(&str, &str, Option<&str>)], units: &[(&str, &[u32])], clusters: &[u32]) -> Self {
         let queries = Queries {
             rows: cases
                 .iter()
@@ -95,6 +100,7 @@ impl Evaluation {
                 .into_iter()
                 .map(|r| Unit::over(r, &documents, &queries, &golds, &Default::default()).expect("unit"))
                 .collect(),
+            clusters: clusters.to_vec(),
             default_evaluators: Vec::new(),
         };
         let memory = MemoryContext::default();

@@ -36,7 +36,7 @@ pub(super) struct View<'a> {
     headlines: Vec<HeadlineRow<'a>>,
     gates: Vec<GateRow<'a>>,
     failed_gates: usize,
-    clustered: bool,
+    clustered: Option<&'static str>,
     warnings: Vec<String>,
     lints: &'a [Lint],
     labels: Vec<LabelRow<'a>>,
@@ -192,7 +192,7 @@ impl<'a> View<'a> {
             headlines: headline_rows(summary),
             gates: gates.iter().map(gate_row).collect(),
             failed_gates: gates.iter().filter(|gate| !gate.passed).count(),
-            clustered: summary.measures.iter().any(is_clustered),
+            clustered: clustered(&summary.measures),
             lints,
             warnings: warnings(&report.plan, summary),
             labels: summary.measures.iter().flat_map(label_rows).collect(),
@@ -310,8 +310,15 @@ fn gate_row(gate: &GateOutcome) -> GateRow<'_> {
     }
 }
 
-fn is_clustered(measure: &MeasureSummary) -> bool {
-    measure.interval.is_some_and(|interval| interval.resampled == Resampled::Units)
+/// What intervals are drawn from, where it is not single cases.
+fn clustered(measures: &[MeasureSummary]) -> Option<&'static str> {
+    measures.iter().find_map(|measure| match measure.interval?.resampled {
+        Resampled::Units => Some("whole units are resampled, because their cases go up and down together"),
+        Resampled::Documents => {
+            Some("cases that share gold documents are resampled together, because they are found or missed together")
+        }
+        Resampled::Cases | Resampled::Nothing => None,
+    })
 }
 
 /// One line per query whose evaluators lack a headline. That labels have no mean is no shortcoming.

@@ -88,7 +88,7 @@ mod tests {
                 text: answer.clone(),
             });
             let case = CaseView { case_id: "q", query: "", gold: &gold };
-            let response = ResponseView { results: &hits, answer: answer.as_deref(), citations: &citations };
+            let response = ResponseView::new(&hits, answer.as_deref(), &citations);
             for definition in definitions() {
                 let spec = EvaluatorSpec { name: definition.name.into(), cutoff: None, options: Default::default() };
                 let Ok(evaluator) = evaluator(&spec) else { continue };

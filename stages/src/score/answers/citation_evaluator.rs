@@ -114,7 +114,7 @@ mod tests {
         ]);
         let hits: Vec<Hit> = serde_json::from_value(hits).expect("hits");
         let citations: Vec<Citation> = serde_json::from_value(citations).expect("citations");
-        let response = ResponseView { results: &hits, answer: Some("at noon [1]"), citations: &citations };
+        let response = ResponseView::new(&hits, Some("at noon [1]"), &citations);
         evaluator.evaluate(&CaseView { case_id: "q", query: "", gold: &gold }, &response).expect("a score")
     }
 

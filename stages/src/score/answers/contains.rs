@@ -54,7 +54,7 @@ mod tests {
         let spec = EvaluatorSpec::parse(name).unwrap_or_else(|error| panic!("{error}"));
         let evaluator = evaluator(&spec).unwrap_or_else(|error| panic!("{error}"));
         let gold = Gold { answers: gold.iter().map(|text| text.to_string()).collect(), ..Gold::default() };
-        let response = ResponseView { results: &[], answer, citations: &[] };
+        let response = ResponseView::new(&[], answer, &[]);
         let score = evaluator.evaluate(&CaseView { case_id: "q", query: "", gold: &gold }, &response).ok()?;
         assert_eq!(score.value, score.passed.map(ScoreValue::Bool));
         assert_eq!(score.state == ScoreState::Skipped, score.passed.is_none());
@@ -94,7 +94,7 @@ mod tests {
     fn no_gold_is_skipped_and_blank_gold_is_an_error() {
         assert_eq!(passed("answer_contains", &[], Some("Lisbon")), None);
         let gold = Gold { answers: vec!["ok".into(), " ".into()], ..Gold::default() };
-        let response = ResponseView { results: &[], answer: Some("ok"), citations: &[] };
+        let response = ResponseView::new(&[], Some("ok"), &[]);
         let error = match_answers(&CaseView { case_id: "q", query: "", gold: &gold }, &response, |_, _| true);
         assert_eq!(error.expect_err("blank gold").message, "gold answer 1 is blank");
     }

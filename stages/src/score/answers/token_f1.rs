@@ -26,7 +26,7 @@ mod tests {
     fn score_of(text: &str, gold: &[&str], answer: Option<&str>) -> Score {
         let evaluator = evaluator(&EvaluatorSpec::parse(text).expect("a spec")).expect("an evaluator");
         let gold = Gold { answers: gold.iter().map(|text| text.to_string()).collect(), ..Gold::default() };
-        let response = ResponseView { results: &[], answer, citations: &[] };
+        let response = ResponseView::new(&[], answer, &[]);
         evaluator.evaluate(&CaseView { case_id: "q", query: "", gold: &gold }, &response).expect("a score")
     }
 

@@ -9,6 +9,7 @@ use crate::error::RowError;
 use crate::score::evaluator::{CaseView, Description, Evaluator, Reads, ResponseView};
 use crate::score::identity::Identity;
 use crate::score::ranking::top;
+use crate::score::text_match::Passages;
 
 /// The value of what was found among the first k results.
 pub(super) enum EvidenceValue {
@@ -61,7 +62,15 @@ impl Evaluator for EvidenceEvaluator {
             EvidenceValue::Results(value) => (value, true),
         };
         let hits = top(response.results, self.identity.cutoff);
-        let findings = Findings::of(&self.matcher, evidence, hits, with_matching)?;
+        let own;
+        let passages = match response.shared() {
+            Some(shared) => shared,
+            None => {
+                own = Passages::new(hits);
+                &own
+            }
+        };
+        let findings = Findings::of(&self.matcher, evidence, passages, hits.len(), with_matching)?;
         if findings.pieces.is_empty() {
             let label = self.matcher.label().unwrap_or("label");
             return Ok(Score::skipped(format!("no gold evidence of the case has a {label}")));
@@ -93,7 +102,7 @@ pub(super) mod tests {
         let results: Vec<Hit> = serde_json::from_value(hits).expect("hits");
         let case = CaseView { case_id: "q", query: "", gold: &gold };
         let evaluator = make(text).unwrap_or_else(|error| panic!("{error}"));
-        let response = ResponseView { results: &results, answer: None, citations: &[] };
+        let response = ResponseView::new(&results, None, &[]);
         evaluator.evaluate(&case, &response).expect("a score")
     }
 

@@ -2,7 +2,7 @@
 
 use super::matcher::Matcher;
 use super::piece::Piece;
-use crate::artifact::{Evidence, Hit, Json};
+use crate::artifact::{Evidence, Json};
 use crate::error::RowError;
 use crate::score::text_match::Passages;
 
@@ -18,17 +18,17 @@ pub(super) struct Findings {
 }
 
 impl Findings {
-    /// Looks for all of `evidence` in `hits`. Whether a result matches any piece is found out only `with_matching`: that takes
-    /// a look at every result.
+    /// Looks for all of `evidence` in the first `count` of `passages`. Whether a result matches any piece is found out only
+    /// `with_matching`: that takes a look at every result.
     pub(super) fn of(
         matcher: &Matcher,
         evidence: &[Evidence],
-        hits: &[Hit],
+        passages: &Passages<'_>,
+        count: usize,
         with_matching: bool,
     ) -> Result<Self, RowError> {
-        let passages = Passages::new(hits);
         let mut findings = Findings::default();
-        let mut matching = vec![false; hits.len()];
+        let mut matching = vec![false; count];
         for (i, evidence) in evidence.iter().enumerate() {
             if !matcher.judges(evidence) {
                 findings.unjudged.push(i);

@@ -382,7 +382,7 @@ mod tests {
         let citations = [Citation { id: "c".to_string(), result_id: None, source: Json::new(), text: None }];
         let scorable = Scorable {
             case: CaseView { case_id: "a", query: "When?", gold: &gold },
-            response: ResponseView { results: &results, answer: None, citations: &citations },
+            response: ResponseView::new(&results, None, &citations),
             key: Digest::of(b"a"),
             salt: 0,
         };
