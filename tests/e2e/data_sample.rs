@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::data_download::real;
 use super::file_server::{FileServer, ORDERLY};
+use super::small;
 use super::space::{Ran, Space};
 
 fn data(space: &Space, arguments: &str) -> Ran {
@@ -183,7 +184,8 @@ fn what_does_not_go_together_is_told_first() {
         ("locomo --documents 1 --mode random", 2, "--mode belongs to --algorithm openviking"),
         ("locomo --questions 5 --exact --algorithm openviking", 2, "--exact does not go with"),
         ("lokomo --documents 1", 3, "did you mean `locomo`?"),
-        ("cranfield --documents 1", 3, "it knows financebench, hotpotqa, locomo"),
+        ("cranfield --documents 1", 3, "it knows beir_*, financebench, hotpotqa, locomo"),
+        ("beir_scifact --questions 5", 3, "share one corpus"),
         ("hotpotqa --documents 1 --algorithm openviking", 3, "it knows financebench, locomo, qasper, syllabusqa"),
         ("multihop_rag --documents 1", 3, "share one corpus"),
         ("locomo --questions 2 --algorithm openviking", 3, "at least as many questions as there are categories (4)"),
@@ -208,6 +210,50 @@ fn questions_over_one_corpus_leave_it_whole() {
         |kind: &str| drawn.as_array().expect("queries").iter().filter(|query| query["question_type"] == kind).count();
     assert_eq!(["null_query", "x"].map(of), [2, 4]);
     assert_eq!(space.read("s/corpus.json"), space.read("raw/corpus.json"));
+}
+
+#[test]
+fn queries_of_beir_keep_their_judgements() {
+    let space = Space::new();
+    space.write("raw/corpus.jsonl", "{\"_id\": \"d\", \"text\": \"t\"}\n");
+    let queries: String = (0..9).map(|i| format!("{{\"_id\": \"q{i}\",  \"text\": \"t\"}}\n")).collect();
+    space.write("raw/queries.jsonl", &queries);
+    let judged: String = (0..6).map(|i| format!("q{i}\td\t1\nq{i}\te\t0\n")).collect();
+    space.write("raw/qrels/test.tsv", &format!("query-id\tcorpus-id\tscore\n{judged}"));
+    space.write("raw/qrels/train.tsv", "query-id\tcorpus-id\tscore\nq7\td\t1\n");
+    let ran = data(&space, "sample beir_scifact --questions 4 --exact --from raw --to s").expect(0);
+    assert_eq!(ran.json()["original_total_qas"], 6, "the queries of the test split");
+    let kept = space.read("s/queries.jsonl");
+    assert_eq!(kept.lines().count(), 4);
+    assert!(kept.lines().all(|kept| queries.lines().any(|line| line == kept)));
+    let judgements = space.read("s/qrels/test.tsv");
+    assert!(judgements.starts_with("query-id\tcorpus-id\tscore\n"));
+    assert_eq!(judgements.lines().count(), 1 + 2 * 4);
+    assert_eq!(
+        space.files("s").keys().collect::<Vec<_>>(),
+        ["corpus.jsonl", "qrels/test.tsv", "queries.jsonl", "sampling_metadata.json"]
+    );
+}
+
+#[test]
+fn documents_of_uda_come_with_their_files() {
+    let space = Space::new();
+    // A bare carriage return stands in one record of the real files.
+    let rows: String = (0..8).map(|i| format!("d{}|u{i}|Who\r rows?|x\n", i % 4)).collect();
+    space.write("raw/dataset/qa/feta_qa.csv", &format!("doc_name|q_uid|question|answer\n{rows}"));
+    space.write("raw/dataset/extended_qa_info_bench/bench_feta_qa.json", "{}");
+    for i in 0..5 {
+        space.write(&format!("raw/dataset/src_doc_files/wiki_feta_docs/pdfs/d{i}.pdf"), "pdf");
+    }
+    let ran = data(&space, "sample uda_feta --documents 2 --from raw --to s").expect(0);
+    assert_eq!(ran.json()["sampled_total_qas"], 4);
+    let kept = space.read("s/dataset/qa/feta_qa.csv");
+    assert_eq!(kept.matches('\n').count(), 5);
+    assert!(kept.split_inclusive('\n').skip(1).all(|row| rows.contains(row)));
+    let files = space.files("s");
+    let pdfs = files.keys().filter(|name| name.starts_with("dataset/src_doc_files/wiki_feta_docs/pdfs/"));
+    assert_eq!(pdfs.count(), 2);
+    assert!(files.contains_key("dataset/extended_qa_info_bench/bench_feta_qa.json"));
 }
 
 #[test]
@@ -253,8 +299,16 @@ fn parts_of_the_real_datasets() {
         ("financebench", "--questions 30", 0, 30),
         ("hotpotqa", "--questions 25", 25, 25),
         ("musique", "--questions 25", 25, 25),
+        ("beir_scifact", "--questions 30 --exact", 1, 30),
+        ("uda_feta", "--documents 10", 10, 0),
+        ("uda_fin", "--questions 100 --exact", 0, 100),
     ] {
-        let Some(from) = real(name) else { return };
+        let folder = match name {
+            "beir_scifact" => "beir/scifact",
+            name if name.starts_with("uda_") => "uda",
+            name => name,
+        };
+        let Some(from) = real(folder) else { return };
         let space = Space::new();
         let ran = data(&space, &format!("sample {name} {arguments} --from {} --to s", from.display())).expect(0);
         let metadata = ran.json();
@@ -262,4 +316,36 @@ fn parts_of_the_real_datasets() {
         assert!(documents == 0 || metadata["sampled_num_docs"] == documents, "{name}: {metadata}");
         assert!(questions == 0 || asked == questions, "{name}: {metadata}");
     }
+}
+
+/// Cases are drawn in the evaluation file too, and then nothing is built again.
+#[test]
+fn an_evaluation_draws_documents_and_by_category() {
+    let space = small::evaluated();
+    let cases = || {
+        let report = space.json("reports/small/report.json");
+        report["case_results"].as_array().expect("case results").len()
+    };
+    assert_eq!(cases(), 10);
+    let of_cases_only = |ran: &Ran| {
+        let executed = ran.executed();
+        assert_eq!(executed.get("prepare"), Some(&1), "{executed:?}");
+        for step in ["materialize", "chunk", "full_text_index"] {
+            assert!(!executed.contains_key(step), "{executed:?}");
+        }
+        assert!(ran.rows().is_empty(), "every row was there: {:?}", ran.rows());
+    };
+    space.edit("evaluation.yaml", "  cases: cases.jsonl\n", "  cases: cases.jsonl\n  sample_documents: 3\n");
+    of_cases_only(&space.run("").expect(0));
+    let drawn = cases();
+    assert!((3..10).contains(&drawn), "{drawn} cases of three documents");
+    space.run("").expect(0).expect_nothing();
+    space.edit("evaluation.yaml", "sample_documents: 3", "sample_documents: 99");
+    of_cases_only(&space.run("").expect(0));
+    space.edit("evaluation.yaml", "sample_documents: 99", "sample: 5\n  stratify: true");
+    of_cases_only(&space.run("").expect(0));
+    assert_eq!(cases(), 5);
+    space.edit("evaluation.yaml", "  sample: 5\n", "");
+    let ran = space.ragstage("plan").expect(3);
+    assert!(ran.stderr.contains("there is no `sample` that could be drawn by category"), "{}", ran.stderr);
 }

@@ -1,9 +1,18 @@
 //! CSV files of which records are written again, byte for byte.
 
-use csv::{ByteRecord, ReaderBuilder};
+use csv::{ByteRecord, ReaderBuilder, Terminator};
 use ragstage_stages::error::{InputError, Place};
 
 use super::json_file::TextFile;
+
+/// How records are told apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Dialect {
+    /// Cells at commas; records at LF, CR or CRLF.
+    Commas,
+    /// Cells at bars; records at LF alone, since a cell may hold a CR without quotes.
+    Bars,
+}
 
 /// A file with its records.
 pub(super) struct CsvFile {
@@ -23,8 +32,12 @@ pub(super) struct Record {
 
 impl CsvFile {
     /// The records of `file`, each with the cells of `columns`.
-    pub(super) fn read(file: &TextFile, columns: &[&str]) -> Result<Self, InputError> {
-        let mut reader = ReaderBuilder::new().has_headers(false).from_reader(file.text.as_bytes());
+    pub(super) fn read(file: &TextFile, dialect: Dialect, columns: &[&str]) -> Result<Self, InputError> {
+        let mut builder = ReaderBuilder::new();
+        if dialect == Dialect::Bars {
+            builder.delimiter(b'|').terminator(Terminator::Any(b'\n'));
+        }
+        let mut reader = builder.has_headers(false).from_reader(file.text.as_bytes());
         let mut record = ByteRecord::new();
         let fault = |error: csv::Error| {
             let place = match error.position() {
@@ -91,7 +104,7 @@ mod tests {
 
     fn read(text: &str) -> Result<CsvFile, String> {
         let file = TextFile { path: "f.csv".into(), text: text.to_string() };
-        CsvFile::read(&file, &["id", "kind"]).map_err(|error| error.to_string())
+        CsvFile::read(&file, Dialect::Commas, &["id", "kind"]).map_err(|error| error.to_string())
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Parts of a dataset, as folders of their own that its adapter reads like the whole.
 
 mod algorithm;
+mod beir;
 mod csv_file;
 mod drawn;
 mod financebench;
@@ -16,6 +17,7 @@ mod question_file;
 mod sample_error;
 mod stable;
 mod syllabusqa;
+mod uda;
 mod write;
 
 pub use algorithm::{Algorithm, Mode, Part};

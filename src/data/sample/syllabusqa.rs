@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use ragstage_stages::error::{InputError, Place};
 
 use super::algorithm::Algorithm;
-use super::csv_file::CsvFile;
+use super::csv_file::{CsvFile, Dialect};
 use super::drawn::Drawn;
 use super::json_file::TextFile;
 use super::layout::{Content, Layout, OutFile};
@@ -49,7 +49,7 @@ impl SyllabusQa {
             let path = folder.join(splits).join(name);
             if path.is_file() {
                 let columns = ["syllabus_name", "question_type", "id"];
-                files.push((name, CsvFile::read(&TextFile::read(path)?, &columns)?));
+                files.push((name, CsvFile::read(&TextFile::read(path)?, Dialect::Commas, &columns)?));
             }
         }
         let mut documents: Vec<PoolDocument> = Vec::new();

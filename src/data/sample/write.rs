@@ -6,6 +6,7 @@ use ragstage_stages::prepare::DATASETS;
 use serde_json::{Value, json};
 
 use super::algorithm::{Algorithm, Mode, Part};
+use super::beir::Beir;
 use super::drawn::Drawn;
 use super::financebench::FinanceBench;
 use super::layout::{Content, Layout, Original, OutFile};
@@ -17,7 +18,8 @@ use super::question_file::{QuestionFile, Shape};
 use super::sample_error::SampleError;
 use super::stable;
 use super::syllabusqa::SyllabusQa;
-use crate::data::SOURCES;
+use super::uda::Uda;
+use crate::data::{SOURCES, Source};
 use crate::download::{FetchError, FetchErrorKind, copy, lock, remove_folder, replace_folder, with_suffix};
 
 /// The file that says what a sample is of.
@@ -25,8 +27,10 @@ pub const METADATA_FILE: &str = "sampling_metadata.json";
 
 /// A dataset that can be sampled.
 struct Sampled {
+    /// Its name; one that ends in `*` stands for all sources that begin so.
     name: &'static str,
-    read: fn(&Path) -> Result<Box<dyn Layout>, SampleError>,
+    /// Reads the files in a folder of the dataset of that name.
+    read: fn(&str, &Path) -> Result<Box<dyn Layout>, SampleError>,
     /// What it is to OpenViking, which knows four.
     original: Option<Original>,
     /// Whether all its questions share one corpus, which stays whole.
@@ -58,53 +62,68 @@ static MULTIHOP_RAG: Shape = Shape {
     corpus: Some("corpus.json"),
 };
 
-static SAMPLED: [Sampled; 7] = [
+static SAMPLED: [Sampled; 9] = [
+    Sampled {
+        name: "beir_*",
+        read: |_, folder| Ok(Box::new(Beir::read(folder)?)),
+        original: None,
+        has_one_corpus: true,
+    },
     Sampled {
         name: "financebench",
-        read: |folder| Ok(Box::new(FinanceBench::read(folder)?)),
+        read: |_, folder| Ok(Box::new(FinanceBench::read(folder)?)),
         original: Some(Original { title: "Financebench", script: Script::FinanceBench, counts_all: false }),
         has_one_corpus: false,
     },
     Sampled {
         name: "hotpotqa",
-        read: |folder| Ok(Box::new(QuestionFile::read(&HOTPOTQA, folder)?)),
+        read: |_, folder| Ok(Box::new(QuestionFile::read(&HOTPOTQA, folder)?)),
         original: None,
         has_one_corpus: false,
     },
     Sampled {
         name: "locomo",
-        read: |folder| Ok(Box::new(Locomo::read(folder)?)),
+        read: |_, folder| Ok(Box::new(Locomo::read(folder)?)),
         original: Some(Original { title: "Locomo", script: Script::Locomo, counts_all: false }),
         has_one_corpus: false,
     },
     Sampled {
         name: "multihop_rag",
-        read: |folder| Ok(Box::new(QuestionFile::read(&MULTIHOP_RAG, folder)?)),
+        read: |_, folder| Ok(Box::new(QuestionFile::read(&MULTIHOP_RAG, folder)?)),
         original: None,
         has_one_corpus: true,
     },
     Sampled {
         name: "musique",
-        read: |folder| Ok(Box::new(QuestionFile::read(&MUSIQUE, folder)?)),
+        read: |_, folder| Ok(Box::new(QuestionFile::read(&MUSIQUE, folder)?)),
         original: None,
         has_one_corpus: false,
     },
     Sampled {
         name: "qasper",
-        read: |folder| Ok(Box::new(Qasper::read(folder)?)),
+        read: |_, folder| Ok(Box::new(Qasper::read(folder)?)),
         original: Some(Original { title: "Qasper", script: Script::Qasper, counts_all: false }),
         has_one_corpus: false,
     },
     Sampled {
         name: "syllabusqa",
-        read: |folder| Ok(Box::new(SyllabusQa::read(folder)?)),
+        read: |_, folder| Ok(Box::new(SyllabusQa::read(folder)?)),
         original: Some(Original { title: "SyllabusQA", script: Script::SyllabusQa, counts_all: true }),
+        has_one_corpus: false,
+    },
+    Sampled {
+        name: "uda_*",
+        read: |name, folder| Ok(Box::new(Uda::read(name, folder)?)),
+        original: None,
         has_one_corpus: false,
     },
 ];
 
 fn find(name: &str) -> Option<&'static Sampled> {
-    SAMPLED.iter().find(|sampled| sampled.name == name)
+    SAMPLED.iter().find(|sampled| match sampled.name.strip_suffix('*') {
+        Some(start) => name.starts_with(start) && Source::find(name).is_some(),
+        None => sampled.name == name,
+    })
 }
 
 /// Whether parts of a dataset can be drawn so.
@@ -124,8 +143,11 @@ pub fn check_support(name: &str, algorithm: Algorithm) -> Result<(), SampleError
         return Ok(());
     }
     let known = SOURCES.iter().map(|source| source.name).chain(DATASETS.iter().map(|about| about.name));
-    let can: Vec<&str> =
-        SAMPLED.iter().map(|sampled| sampled.name).filter(|name| is_supported(name, algorithm)).collect();
+    let can: Vec<&str> = SAMPLED
+        .iter()
+        .filter(|sampled| algorithm == Algorithm::Stable || sampled.original.is_some())
+        .map(|sampled| sampled.name)
+        .collect();
     let what = if known.into_iter().any(|known| known == name) {
         format!("--algorithm {} does not know the layout of {name}", algorithm.name())
     } else {
@@ -158,7 +180,7 @@ pub fn sample(name: &str, part: &Part, from: &Path, to: &Path) -> Result<Value, 
     {
         return Err(SampleError::Usage(format!("the sample would replace the dataset in {}", from.display())));
     }
-    let layout = (sampled.read)(from)?;
+    let layout = (sampled.read)(name, from)?;
     let pool = layout.pool();
     if pool.asked() == 0 {
         return Err(SampleError::Refused {
@@ -167,7 +189,7 @@ pub fn sample(name: &str, part: &Part, from: &Path, to: &Path) -> Result<Value, 
         });
     }
     let drawn = draw(sampled, pool, part)?;
-    let metadata = metadata(sampled, pool, &drawn, part);
+    let metadata = metadata(name, sampled, pool, &drawn, part);
     let mut files = layout.files(&drawn, part.algorithm);
     files.push(OutFile { path: METADATA_FILE.into(), content: Content::Bytes(format!("{metadata:#}\n").into_bytes()) });
     put(&files, to)?;
@@ -185,7 +207,7 @@ fn draw(sampled: &Sampled, pool: &Pool, part: &Part) -> Result<Drawn, SampleErro
     }
 }
 
-fn metadata(sampled: &Sampled, pool: &Pool, drawn: &Drawn, part: &Part) -> Value {
+fn metadata(name: &str, sampled: &Sampled, pool: &Pool, drawn: &Drawn, part: &Part) -> Value {
     let (kept, asked) = drawn.count(pool);
     let counts_all = sampled.original.is_none_or(|original| original.counts_all);
     let of = |all: usize, asked: usize| if counts_all { all } else { asked };
@@ -196,7 +218,7 @@ fn metadata(sampled: &Sampled, pool: &Pool, drawn: &Drawn, part: &Part) -> Value
     };
     let title = match (part.algorithm, sampled.original) {
         (Algorithm::OpenViking(_), Some(original)) => original.title,
-        _ => sampled.name,
+        _ => name,
     };
     let is_full = part.documents.is_none() && part.questions.is_none();
     let mut metadata = json!({
