@@ -161,7 +161,7 @@ impl Fetch<'_> {
             Some(mirror) => mirror.place(file, self.request.source.files.len() == 1),
             None => file.url.to_string(),
         };
-        if sha256(&target)?.is_none() {
+        if !target.is_file() {
             (self.notice)(Notice::File(file.name));
             let part = with_suffix(&target, ".part");
             let transfer = Transfer { url: &place, part: &part, bytes: file.pin.map(|pin| pin.bytes) };

@@ -5,6 +5,9 @@ use serde_json::Value;
 
 use super::json_file::TextFile;
 
+/// Most lines that are told of. When very many are wrong they are all wrong in the same way.
+const MOST_TOLD: usize = 20;
+
 /// A file with its lines.
 pub(super) struct LinesFile {
     file: TextFile,
@@ -27,6 +30,9 @@ impl LinesFile {
                 Ok(value) if value.is_object() => rows.push((value, range)),
                 Ok(_) => errors.push(file.fault(line, "expected a JSON object")),
                 Err(error) => errors.push(error),
+            }
+            if errors.len() == MOST_TOLD {
+                break;
             }
         }
         if rows.is_empty() && errors.is_empty() {

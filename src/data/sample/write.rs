@@ -25,12 +25,15 @@ use crate::download::{FetchError, FetchErrorKind, copy, lock, remove_folder, rep
 /// The file that says what a sample is of.
 pub const METADATA_FILE: &str = "sampling_metadata.json";
 
+/// A dataset that was read.
+type Read = Result<Box<dyn Layout>, SampleError>;
+
 /// A dataset that can be sampled.
 struct Sampled {
     /// Its name; one that ends in `*` stands for all sources that begin so.
     name: &'static str,
     /// Reads the files in a folder of the dataset of that name.
-    read: fn(&str, &Path) -> Result<Box<dyn Layout>, SampleError>,
+    read: fn(&str, &Path) -> Read,
     /// What it is to OpenViking, which knows four.
     original: Option<Original>,
     /// Whether all its questions share one corpus, which stays whole.
