@@ -1,5 +1,7 @@
 //! Synthetic benchmarks: the same text for the same seed on every machine.
 
+use std::io::Write;
+
 use serde_json::{Value, json};
 
 /// Words that texts are made of.
@@ -89,6 +91,22 @@ pub fn corpus(documents: usize, cases: usize) -> Benchmark {
     }
     let cases = lines((0..cases).map(|i| case(&mut random, &format!("case-{i}"), &known)));
     Benchmark { documents: lines(rows), cases, units: String::new() }
+}
+
+/// Writes responses to the cases of [`corpus`], a line each, with `hits` hits whose documents are of that many.
+pub fn responses(to: &mut impl Write, documents: usize, cases: usize, hits: usize) -> std::io::Result<()> {
+    let mut random = Random(3);
+    for case in 0..cases {
+        let hit = |random: &mut Random, rank: usize| {
+            let id = format!("document-{}", random.below(documents));
+            json!({"id": format!("{id}#0"), "text": random.sentence(30), "score": 1.0 / (rank + 1) as f64,
+                "source": {"document_id": id}})
+        };
+        let results: Vec<Value> = (0..hits).map(|rank| hit(&mut random, rank)).collect();
+        let answer = random.sentence(12);
+        writeln!(to, "{}", json!({"case_id": format!("case-{case}"), "answer": answer, "results": results}))?;
+    }
+    Ok(())
 }
 
 /// `units` run units of `documents` small documents and one case each.

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use memchr::memmem;
+use memchr::memmem::Finder;
 
 use super::evidence::TokenSet;
 use super::normal::normal_form;
@@ -51,8 +51,8 @@ impl Passage<'_> {
 
     /// Whether the passage holds the gold text (in normal form). The other way round is no match: a passage of one letter
     /// would be found in any gold text.
-    pub(crate) fn holds(&self, gold: &str) -> bool {
-        !gold.is_empty() && memmem::find(self.normal().as_bytes(), gold.as_bytes()).is_some()
+    pub(crate) fn holds(&self, gold: &Finder<'_>) -> bool {
+        !gold.needle().is_empty() && gold.find(self.normal().as_bytes()).is_some()
     }
 
     /// As Heta Evaluation has it: whether one of the two texts holds the other.
@@ -74,7 +74,7 @@ mod tests {
         let hits = [hit("Report:  High TIDE at\nnoon."), hit("a"), hit(" ")];
         let passages = Passages::new(&hits);
         let matches = |gold: &str| -> Vec<(bool, bool)> {
-            passages.iter().map(|passage| (passage.holds(gold), passage.overlaps(gold))).collect()
+            passages.iter().map(|passage| (passage.holds(&Finder::new(gold)), passage.overlaps(gold))).collect()
         };
         assert_eq!(matches("high tide at noon"), [(true, true), (false, true), (false, false)]);
         assert_eq!(matches(""), [(false, false); 3]);

@@ -157,9 +157,9 @@ impl Matcher {
             return None;
         }
         Some(match self.text {
-            TextRule::Normal => passage.holds(piece.normal()),
+            TextRule::Normal => passage.holds(piece.finder()),
             TextRule::Exact => passage.hit.text.contains(text),
-            TextRule::Cover(cover) => passage.holds(piece.normal()) || cover.covers(passage.words(), piece.words()),
+            TextRule::Cover(cover) => passage.holds(piece.finder()) || cover.covers(passage.words(), piece.words()),
         })
     }
 }

@@ -2,6 +2,8 @@
 
 use std::sync::OnceLock;
 
+use memchr::memmem::Finder;
+
 use super::token_cover::TokenSet;
 use crate::artifact::Evidence;
 use crate::score::normal::normal_form;
@@ -10,12 +12,13 @@ use crate::score::normal::normal_form;
 pub(crate) struct Piece<'a> {
     pub(super) evidence: &'a Evidence,
     normal: OnceLock<String>,
+    finder: OnceLock<Finder<'static>>,
     words: OnceLock<TokenSet>,
 }
 
 impl<'a> Piece<'a> {
     pub(crate) fn new(evidence: &'a Evidence) -> Self {
-        Piece { evidence, normal: OnceLock::new(), words: OnceLock::new() }
+        Piece { evidence, normal: OnceLock::new(), finder: OnceLock::new(), words: OnceLock::new() }
     }
 
     /// The text as it stands, unless it is blank.
@@ -26,6 +29,11 @@ impl<'a> Piece<'a> {
     /// The text in normal form; empty where there is none.
     pub(super) fn normal(&self) -> &str {
         self.normal.get_or_init(|| self.evidence.text.as_deref().map(normal_form).unwrap_or_default())
+    }
+
+    /// What finds the text in normal form. Making one costs about as much as looking through a passage.
+    pub(super) fn finder(&self) -> &Finder<'static> {
+        self.finder.get_or_init(|| Finder::new(self.normal()).into_owned())
     }
 
     /// The words of the text.
