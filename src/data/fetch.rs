@@ -164,7 +164,7 @@ impl Fetch<'_> {
         if !target.is_file() {
             (self.notice)(Notice::File(file.name));
             let part = with_suffix(&target, ".part");
-            let transfer = Transfer { url: &place, part: &part, bytes: file.pin.map(|pin| pin.bytes) };
+            let transfer = Transfer::new(&place, &part, file.pin.map(|pin| pin.bytes));
             match &self.request.mirror {
                 Some(Mirror::Path(_)) => copy(Path::new(&place), &part, self.notice)?,
                 _ => transfer.run(agent, self.notice)?,

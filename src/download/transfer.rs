@@ -3,6 +3,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::sync_channel;
 use std::time::{Duration, SystemTime};
 
 use ragstage_stages::model::retry_after;
@@ -19,7 +20,11 @@ const ATTEMPTS: u32 = 4;
 const PAUSE: Duration = Duration::from_millis(500);
 /// The longest pause that a server may ask for; it is a person who waits.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+/// A connection on which nothing arrives for so long is given up; the HTTP client knows only limits on the whole reply.
+const PATIENCE: Duration = Duration::from_secs(60);
 const BUFFER: usize = 1 << 16;
+/// Buffers that may wait to be written.
+const WAITING: usize = 8;
 
 /// A file that is downloaded into `part`.
 pub(crate) struct Transfer<'a> {
@@ -29,9 +34,16 @@ pub(crate) struct Transfer<'a> {
     pub part: &'a Path,
     /// Its size, where it is pinned: then a part is worth continuing even if the server tells no version.
     pub bytes: Option<u64>,
+    /// How long nothing may arrive before the connection counts as broken.
+    patience: Duration,
 }
 
-impl Transfer<'_> {
+impl<'a> Transfer<'a> {
+    /// A file of `bytes` bytes, where that is pinned, at `url`.
+    pub(crate) fn new(url: &'a str, part: &'a Path, bytes: Option<u64>) -> Self {
+        Transfer { url, part, bytes, patience: PATIENCE }
+    }
+
     /// Downloads what is missing, in several attempts if need be. The part stays when all fail.
     ///
     /// # Errors
@@ -87,7 +99,7 @@ impl Transfer<'_> {
                 request = request.header(header::IF_RANGE, version);
             }
         }
-        let mut response = request.call().map_err(|error| self.connection(error))?;
+        let response = request.call().map_err(|error| self.connection(error))?;
         let start = match response.status().as_u16() {
             200 => 0,
             206 if range_start(response.headers()) == Some(have) => have,
@@ -108,7 +120,7 @@ impl Transfer<'_> {
         let io = |error| FetchError::io("write", self.part, error);
         let mut file = OpenOptions::new().create(true).append(true).open(self.part).map_err(io)?;
         file.set_len(start).map_err(io)?;
-        self.receive(&mut response, &mut file, start, notice)?;
+        self.receive(response, &mut file, start, notice)?;
         file.sync_all().map_err(io)?;
         match size {
             Some(size) if self.have() < size => Err(self
@@ -119,20 +131,42 @@ impl Transfer<'_> {
 
     fn receive(
         &self,
-        response: &mut Response<ureq::Body>,
+        response: Response<ureq::Body>,
         file: &mut File,
         start: u64,
         notice: &dyn Fn(Notice<'_>),
     ) -> Result<(), FetchError> {
-        let mut reader = response.body_mut().as_reader();
-        let mut buffer = vec![0; BUFFER];
+        let (sender, arriving) = sync_channel(WAITING);
+        let mut reader = response.into_body().into_reader();
+        // Ends with its connection, or when nobody takes what it reads any more.
+        std::thread::spawn(move || {
+            loop {
+                let mut buffer = vec![0; BUFFER];
+                let read = reader.read(&mut buffer).map(|read| {
+                    buffer.truncate(read);
+                    buffer
+                });
+                let is_last = read.as_ref().map_or(true, Vec::is_empty);
+                if sender.send(read).is_err() || is_last {
+                    return;
+                }
+            }
+        });
         let mut have = start;
         loop {
-            let read = reader.read(&mut buffer).map_err(|error| self.connection(error.into()))?;
-            let Some(bytes) = buffer.get(..read).filter(|bytes| !bytes.is_empty()) else { return Ok(()) };
-            file.write_all(bytes).map_err(|error| FetchError::io("write", self.part, error))?;
-            have += read as u64;
-            notice(Notice::Bytes(read as u64));
+            let bytes = match arriving.recv_timeout(self.patience) {
+                Ok(read) => read.map_err(|error| self.connection(error.into()))?,
+                Err(_) => {
+                    let why = format!("nothing arrived for {} s", self.patience.as_secs_f64());
+                    return Err(self.fault(FetchErrorKind::Connection(why)));
+                }
+            };
+            if bytes.is_empty() {
+                return Ok(());
+            }
+            file.write_all(&bytes).map_err(|error| FetchError::io("write", self.part, error))?;
+            have += bytes.len() as u64;
+            notice(Notice::Bytes(bytes.len() as u64));
             if let Some(size) = self.bytes.filter(|size| have > *size) {
                 self.forget()?;
                 return Err(self
@@ -182,4 +216,33 @@ fn range_start(headers: &HeaderMap) -> Option<u64> {
 
 fn length(headers: &HeaderMap) -> Option<u64> {
     headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::super::agent::agent;
+    use super::*;
+
+    #[test]
+    fn a_connection_on_which_nothing_arrives_is_given_up() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let url = format!("http://{}/file", listener.local_addr().expect("an address"));
+        let server = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().expect("a connection");
+            let mut request = [0; 1024];
+            let _ = stream.read(&mut request);
+            stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfirst").expect("half a reply");
+            stream
+        });
+        let folder = tempfile::tempdir().expect("a folder");
+        let part = folder.path().join("part");
+        let transfer = Transfer { patience: Duration::from_millis(200), ..Transfer::new(&url, &part, None) };
+        let error = transfer.attempt(&agent(), &|_| {}).expect_err("given up");
+        assert_eq!(error.to_string(), format!("cannot download {url}: nothing arrived for 0.2 s"));
+        assert!(error.is_passing(), "and tried again");
+        assert_eq!(std::fs::read(&part).expect("what arrived"), b"first");
+        drop(server.join());
+    }
 }

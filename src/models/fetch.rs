@@ -196,7 +196,7 @@ impl Fetch<'_> {
         std::fs::create_dir_all(folder).map_err(|error| FetchError::io("make the folder", folder, error))?;
         let part = with_suffix(&target, ".part");
         let place = self.place(file);
-        let download = Transfer { url: &place, part: &part, bytes: file.pin.map(|(bytes, _)| bytes) };
+        let download = Transfer::new(&place, &part, file.pin.map(|(bytes, _)| bytes));
         let brought = match self.origin {
             Origin::Folder(_) => copy(Path::new(&place), &part, self.notice),
             Origin::Url { .. } => download.run(agent, self.notice),

@@ -141,7 +141,7 @@ mod tests {
         assert_eq!(
             of("stratify: true").expect_err("refused"),
             [
-                "1:37 stratify: there is no `sample` that could be drawn by category [say with `sample` how many cases to \
+                "1:36 stratify: there is no `sample` that could be drawn by category [say with `sample` how many cases to \
                  draw]"
             ]
         );
