@@ -124,3 +124,74 @@ pub fn source_json(source: &'static Source) -> Value {
 fn size(bytes: u64) -> String {
     format!("{} MB", bytes.div_ceil(1_000_000))
 }
+
+#[cfg(test)]
+mod tests {
+    use ragstage_stages::prepare::{Category, Count, LeftOut};
+
+    use super::*;
+
+    static HARBOUR: About = About {
+        name: "harbour",
+        adapter: "jsonl",
+        title: "The Harbour",
+        task: "Questions about a harbour.",
+        homepage: "https://example.org",
+        license: "CC0",
+        citation: "@misc{harbour,\n  year = 1871\n}\n",
+        version: "2",
+        units: "one over everything",
+        counts: &[Count { what: "documents", count: 8 }],
+        categories: &[Category { name: "fact", meaning: "one sentence tells", cases: 6 }],
+        left_out: &[LeftOut { what: "rumours", why: "nobody knows", count: 3 }],
+        evaluators: &["nDCG@10"],
+        notes: &[],
+    };
+
+    #[test]
+    fn what_is_known_is_told() {
+        let dataset = Dataset { name: "harbour", about: Some(&HARBOUR), source: None };
+        let expected = "\
+The Harbour
+  Questions about a harbour.
+
+adapter   jsonl
+version   2
+homepage  https://example.org
+licence   CC0
+units     one over everything
+citation  @misc{harbour,
+            year = 1871
+          }
+
+counts
+        8 documents
+
+categories
+        6 fact: one sentence tells
+
+left out
+        3 rumours: nobody knows
+
+evaluators
+  nDCG@10
+
+download
+  it is not known where this can be downloaded from
+
+`ragstage data sample` does not know its layout; `sample` in an evaluation file draws cases
+";
+        assert_eq!(info_text(&dataset, &[]), expected);
+        assert_eq!(about_json(&HARBOUR)["categories"][0]["cases"], 6);
+        assert!(list_text(&[dataset]).contains("harbour          jsonl              none  The Harbour"));
+    }
+
+    #[test]
+    fn a_download_tells_its_files() {
+        let source = Source::find("locomo");
+        let text = info_text(&Dataset { name: "locomo", about: None, source }, &["stable", "openviking"]);
+        assert!(text.contains("`ragstage data download locomo` puts it into data/locomo\n"), "{text}");
+        assert!(text.contains("/data/locomo10.json\n    3 MB, SHA-256 79fa87e9"), "{text}");
+        assert!(text.ends_with("`ragstage data sample locomo` takes parts of it: stable, openviking\n"), "{text}");
+    }
+}

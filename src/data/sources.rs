@@ -16,7 +16,13 @@ const fn file(url: &'static str, path: &'static str, pin: Option<Pin>) -> Source
 
 /// A dataset of BEIR: one archive with one folder in it.
 const fn beir(name: &'static str, folder: &'static str, files: &'static [SourceFile]) -> Source {
-    Source { name, folder, files, expected: &["corpus.jsonl", "queries.jsonl", "qrels/"], note: None }
+    Source {
+        name,
+        folder,
+        files,
+        expected: &["corpus.jsonl", "queries.jsonl", "qrels/"],
+        note: Some("`adapter: beir` reads it"),
+    }
 }
 
 const fn beir_file(url: &'static str, name: &'static str) -> SourceFile {
