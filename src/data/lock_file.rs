@@ -118,6 +118,22 @@ mod tests {
     }
 
     #[test]
+    fn whoever_records_at_the_same_time_is_recorded() {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::thread::scope(|scope| {
+            for dataset in ["a", "b", "c", "d"] {
+                let folder = folder.path();
+                scope.spawn(move || {
+                    for url in ["1", "2", "3", "4", "5"] {
+                        LockFile::record(folder, &[file(dataset, url, "s", "monday")]).expect("recorded");
+                    }
+                });
+            }
+        });
+        assert_eq!(LockFile::read(folder.path()).expect("read").files.len(), 20);
+    }
+
+    #[test]
     fn what_is_no_lock_file_says_where() {
         let folder = tempfile::tempdir().expect("a folder");
         let error = |text: &str| {

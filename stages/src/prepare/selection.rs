@@ -40,6 +40,12 @@ impl Selection {
         if kept.iter().all(|&kept| kept) {
             return Ok(benchmark);
         }
+        if !kept.contains(&true) {
+            let message = "no case of these categories says which document it is about";
+            return Err(vec![
+                InputError::new(Place::file(cases), message).hint("leave `sample_documents` out; `sample` draws cases"),
+            ]);
+        }
         let mut next = 0u32;
         let positions: Vec<Option<u32>> = kept
             .iter()
@@ -107,7 +113,12 @@ impl Selection {
         if self.sample == Some(0) {
             errors.push(error("a sample of 0 cases was asked for".to_string()).hint("leave `sample` out to ask all"));
         }
-        if self.sample_documents.is_some() && documents_of_cases(benchmark).iter().all(BTreeSet::is_empty) {
+        if self.sample_documents == Some(0) {
+            errors.push(
+                error("a sample of 0 documents was asked for".to_string())
+                    .hint("leave `sample_documents` out to take all"),
+            );
+        } else if self.sample_documents.is_some() && documents_of_cases(benchmark).iter().all(BTreeSet::is_empty) {
             errors.push(
                 error("documents are to be drawn, and no case says which it is about".to_string())
                     .hint("leave `sample_documents` out; `sample` draws cases"),
@@ -364,6 +375,12 @@ mod tests {
         let whole = vec![Benchmark::whole(Json::new())];
         let errors = selection.apply(about(&["1", "2"], whole), Path::new("c")).expect_err("refused");
         assert_eq!(errors[0].to_string(), "c: documents are to be drawn, and no case says which it is about");
+        let numbered = Selection { categories: Some(vec!["1".to_string()]), ..selection };
+        let whole = vec![Benchmark::whole(Json::new())];
+        let errors = numbered.apply(about(&["1", "a2"], whole), Path::new("c")).expect_err("refused");
+        assert_eq!(errors[0].to_string(), "c: no case of these categories says which document it is about");
+        let none = Selection { sample_documents: Some(0), ..Selection::default() };
+        assert_eq!(none.apply(about(&["a1"], Vec::new()), Path::new("c")).expect_err("refused").len(), 1);
     }
 
     #[test]
