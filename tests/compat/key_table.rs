@@ -32,7 +32,7 @@ const BUILT: &str = r#"
 name: built
 benchmark:
   {adapter: jsonl, documents: documents.jsonl, cases: cases.jsonl, build_scope: group, homepage: h, license: l,
-   citation: c, metadata: {a: 1}, sample: 1, categories: [fact], category_label: kind}
+   citation: c, metadata: {a: 1}, sample: 1, sample_documents: 1, stratify: true, categories: [fact], category_label: kind}
 recipes:
   - {name: words, parse: {encoding: utf-8}, chunk: {minimum: 5}, full_text: {stop_words: [the], title_weight: 2}}
   - {name: default}

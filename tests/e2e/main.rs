@@ -8,6 +8,8 @@ mod command_benchmark;
 mod compare;
 mod counting_proxy;
 mod damage;
+mod data_download;
+mod data_sample;
 mod datasets_conversations;
 mod datasets_papers;
 mod datasets_questions;

@@ -48,6 +48,18 @@ pub(super) static BENCHMARK: Tagged = Tagged {
             need: Need::Optional,
         },
         Field {
+            name: "sample_documents",
+            doc: "How many documents to draw of those that cases are about; cases of others are not asked. All by default.",
+            shape: Shape::Int { min: 1, max: u64::MAX },
+            need: Need::Optional,
+        },
+        Field {
+            name: "stratify",
+            doc: "Whether `sample` draws of each category in proportion.",
+            shape: Shape::Bool,
+            need: Need::Default("false"),
+        },
+        Field {
             name: "seed",
             doc: "Seed of the draw.",
             shape: Shape::Int { min: 0, max: u64::MAX },
@@ -151,8 +163,20 @@ pub(super) fn convert(
         // Of a word that is no adapter the check has told.
         _ => jsonl::convert(view, base),
     };
+    let stratify = view.get("stratify");
+    if stratify.bool() == Some(true) && !view.get("sample").is_given() {
+        let message = "there is no `sample` that could be drawn by category";
+        faults.add_hint(
+            stratify.start(),
+            &stratify.path,
+            message,
+            "say with `sample` how many cases to draw".to_string(),
+        );
+    }
     let selection = Selection {
         sample: view.get("sample").int(),
+        sample_documents: view.get("sample_documents").int(),
+        stratify: view.get("stratify").bool().unwrap_or_default(),
         seed: view.get("seed").int().unwrap_or_default(),
         categories: view.get("categories").texts(),
         category_label: text(view, "category_label"),
@@ -172,6 +196,23 @@ mod tests {
     }
 
     #[test]
+    fn a_sample_is_drawn_by_category_or_by_document() {
+        let of = |keys: &str| read(&format!("{{adapter: beir, path: x, {keys}}}")).map(|spec| spec.selection);
+        let selection = of("sample: 5, stratify: true, seed: 3").expect("a benchmark");
+        assert_eq!((selection.sample, selection.stratify, selection.seed), (Some(5), true, 3));
+        assert_eq!(of("sample_documents: 2").expect("a benchmark").sample_documents, Some(2));
+        assert_eq!(of("stratify: false").expect("a benchmark"), Selection::default());
+        assert_eq!(
+            of("stratify: true").expect_err("refused"),
+            [
+                "1:36 stratify: there is no `sample` that could be drawn by category [say with `sample` how many cases to \
+                 draw]"
+            ]
+        );
+        assert!(of("sample_documents: 0").is_err());
+    }
+
+    #[test]
     fn keys_belong_to_their_adapter() {
         let adapters: Vec<String> = BENCHMARK.variants.iter().map(|(adapter, _)| format!("`{adapter}`")).collect();
         let adapters = adapters.join(", ");
@@ -179,7 +220,7 @@ mod tests {
         assert_eq!(
             faults,
             ["1:26 : unknown key `documents` [keys here are adapter, path, dataset, split, dataset_url, sample, \
-                 seed, categories, category_label]"]
+                 sample_documents, stratify, seed, categories, category_label]"]
         );
         let adapters: Vec<String> = BENCHMARK.variants.iter().map(|(name, _)| format!("`{name}`")).collect();
         let adapters = adapters.join(", ");

@@ -128,7 +128,7 @@ impl Sources {
         }
         let bytes = program.run(context, &self.naming().collect::<Vec<_>>())?;
         let file = program.file(RECORDS, Digest::of(&bytes), bytes.len() as u64);
-        let mut files = ReadFiles { files: vec![(&file, bytes)] };
+        let mut files = ReadFiles { files: vec![(&file, bytes)], ..ReadFiles::default() };
         let present = |_: &str| Ok(Some((Digest::of(b""), 0)));
         let read = self.spec.adapter.adapter().read(&files, &present);
         let benchmark = read.map_err(|errors| StageError::input(self.step(), errors))?;

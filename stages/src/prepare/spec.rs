@@ -65,6 +65,12 @@ pub struct Selection {
     /// How many cases to draw; all by default.
     #[serde(default)]
     pub sample: Option<u64>,
+    /// How many documents to draw of those that have cases; cases of others are not asked. All by default.
+    #[serde(default)]
+    pub sample_documents: Option<u64>,
+    /// Whether `sample` draws of each category in proportion.
+    #[serde(default)]
+    pub stratify: bool,
     /// Seed of the draw.
     #[serde(default)]
     pub seed: u64,
@@ -146,6 +152,15 @@ impl Walk for Selection {
         if let Some(sample) = self.sample {
             v.uint("sample", sample);
             v.uint("seed", self.seed);
+        }
+        if let Some(documents) = self.sample_documents {
+            v.uint("sample_documents", documents);
+            if self.sample.is_none() {
+                v.uint("seed", self.seed);
+            }
+        }
+        if self.sample.is_some() && self.stratify {
+            v.bool("stratify", true);
         }
         if let Some(categories) = &self.categories {
             walk_texts(v, "categories", categories);

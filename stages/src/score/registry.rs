@@ -22,7 +22,7 @@ use super::measures::{
 use super::spec::EvaluatorSpec;
 use crate::nearest::nearest;
 
-static DEFINITIONS: [&Definition; 45] = [
+static DEFINITIONS: [&Definition; 53] = [
     &NDCG,
     &AP,
     &RR,

@@ -290,7 +290,7 @@ mod tests {
         let spec = HotpotqaSpec { path: "q.json".into(), split: split(), scope };
         let digest = ragstage_cache::Digest::of(text.as_bytes());
         let file = SourceFile { role: QUESTIONS.to_string(), path: "q.json".into(), digest, size: 0 };
-        let files = ReadFiles { files: vec![(&file, text.as_bytes().to_vec())] };
+        let files = ReadFiles { files: vec![(&file, text.as_bytes().to_vec())], ..ReadFiles::default() };
         spec.read(&files, &|_| Ok(None))
     }
 

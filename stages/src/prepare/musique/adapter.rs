@@ -275,7 +275,7 @@ mod tests {
         let spec = MusiqueSpec { path: "m.jsonl".into(), split: split(), scope: QuestionScope::Question };
         let digest = ragstage_cache::Digest::of(text.as_bytes());
         let file = SourceFile { role: QUESTIONS.to_string(), path: "m.jsonl".into(), digest, size: 0 };
-        let files = ReadFiles { files: vec![(&file, text.as_bytes().to_vec())] };
+        let files = ReadFiles { files: vec![(&file, text.as_bytes().to_vec())], ..ReadFiles::default() };
         let told = |errors: Vec<InputError>| errors.iter().map(ToString::to_string).collect();
         spec.read(&files, &|_| Ok(None)).map_err(told)
     }

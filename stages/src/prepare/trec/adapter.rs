@@ -421,7 +421,7 @@ mod tests {
             size: 0,
         });
         let texts = given.map(|(_, _, text)| text.as_bytes().to_vec());
-        let files = ReadFiles { files: sources.iter().zip(texts).collect() };
+        let files = ReadFiles { files: sources.iter().zip(texts).collect(), ..ReadFiles::default() };
         let told = |errors: Vec<InputError>| {
             errors.iter().map(|error| format!("{error} [{}]", error.hint.as_deref().unwrap_or_default())).collect()
         };
