@@ -12,10 +12,10 @@ mod recall;
 mod reference;
 mod token_cover;
 
+pub(super) use findings::Findings;
 pub(super) use matcher::Matcher;
 pub(super) use ndcg::EVIDENCE_NDCG;
 pub(super) use openviking_recall::OPENVIKING_RECALL;
-pub(super) use piece::Piece;
 pub(super) use precision::EVIDENCE_PRECISION;
 pub(super) use recall::EVIDENCE_RECALL;
 pub(crate) use reference::ids;
