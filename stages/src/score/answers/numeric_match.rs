@@ -78,7 +78,7 @@ pub(crate) static NUMERIC_MATCH: Definition = Definition {
             kind: ParameterKind::Choice(&["standard", "uda_fin"]),
         },
     ],
-    code_version: 1,
+    code_version: 2,
     build,
 };
 
@@ -204,6 +204,8 @@ mod tests {
             ("100", "101"),
             ("0", "0"),
             ("1 234,", "１２３４"),
+            ("5,000,000", "about five million of them"),
+            ("150,000,000", "1.5亿元"),
         ];
         for (gold, answer) in same {
             assert!(passed("", gold, answer), "{gold}: {answer}");

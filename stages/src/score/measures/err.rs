@@ -59,7 +59,7 @@ pub(crate) static ERR: Definition = Definition {
     other_names: &["expected_reciprocal_rank"],
     cutoff: CutoffRule::Optional,
     parameters: &[MAX_GRADE, UNIT],
-    code_version: 1,
+    code_version: 2,
     build: |identity| {
         let max_grade = identity.whole(MAX_GRADE.name);
         if max_grade > HIGHEST {
