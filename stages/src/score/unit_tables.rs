@@ -212,10 +212,7 @@ impl GroupTables {
                 questions.as_ref().and_then(|texts| texts.get(row)).unwrap_or_default()
             }
             GroupGold::Some { queries, cases, .. } => {
-                let query = |queries: &'_ Arc<Queries>| -> Option<usize> {
-                    cases.get(row).copied().filter(|&case| case < queries.rows.len())
-                };
-                let found = queries.as_ref().and_then(|queries| queries.rows.get(query(queries)?));
+                let found = queries.as_ref().and_then(|queries| queries.rows.get(*cases.get(row)?));
                 found.map(|query| query.text.as_str()).unwrap_or_default()
             }
         }
