@@ -310,6 +310,7 @@ fn score_tables(outputs: &dyn NodeOutputs, responses: &[ResponseNodes]) -> Resul
                 evaluator: evaluator.clone(),
                 unit_id: response.unit_id.clone(),
                 scores: digest(outputs, *id, "scores")?,
+                observations: optional(outputs, *id, "observations"),
             });
         }
     }

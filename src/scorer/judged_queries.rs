@@ -120,9 +120,12 @@ impl JudgedQueries {
 
     /// The queries for whose judgements `measure` is not defined, with the reasons.
     pub fn undefined(&self, measure: &dyn Measure) -> Vec<(String, String)> {
+        let Some(bound) = measure.bound() else { return Vec::new() };
+        let text = |id: &[u8]| String::from_utf8_lossy(id).into_owned();
         let reason = |query: &JudgedQuery| {
-            let why = measure.check(&query.judgements).err()?;
-            Some((String::from_utf8_lossy(&query.id).into_owned(), why))
+            let judged =
+                query.documents.iter().map(|judged| (format!("document {:?}", text(&judged.id)), judged.grade));
+            Some((text(&query.id), bound.fault(&query.judgements, judged)?))
         };
         self.queries.iter().filter_map(reason).collect()
     }

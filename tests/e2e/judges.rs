@@ -121,6 +121,11 @@ fn a_changed_rubric_is_judged_again_and_nothing_else_is() {
     let ran = space.score("").expect(0);
     assert_eq!((ran.row_counts(), server.total()), (steps(&[("score", CASE_COUNT)]), 0));
     assert_eq!(score(&space, "small", "built", "tone")["passed"], false);
+    // So does which side of the bound is the good one.
+    space.edit("tone.md", "passes: 4", "passes: 4\nhigher_is_better: false");
+    let ran = space.score("").expect(0);
+    assert_eq!((ran.row_counts(), server.total()), (steps(&[("score", CASE_COUNT)]), 0));
+    assert_eq!(score(&space, "small", "built", "tone")["passed"], true);
     // Forced, it asks again.
     let ran = space.score("--force score").expect(0);
     assert!(ran.executed()["score"] >= 1);
@@ -191,6 +196,14 @@ fn every_judge_gives_a_number_and_samples_are_compared() {
     assert_eq!((&agreement["cases"], &agreement["unlabelled"]), (&json!(3), &json!(CASE_COUNT - 3)));
     assert_eq!(agreement["kappa"], 0.0);
     assert_eq!(agreement["unknown"], json!([{"case_id": "nobody", "file": "human.csv", "line": 5}]));
+    // What each of them took is in the table of tokens and cost.
+    let usage = space.json("reports/small/report.json")["ragstage"]["usage"]["rows"].clone();
+    let usage = usage.as_array().expect("usage").iter().filter(|row| row["part"] == "judge");
+    let calls: Vec<(&Value, &Value, &Value)> =
+        usage.map(|row| (&row["evaluator"], &row["cases"], &row["calls"])).collect();
+    let expected = [("context_precision", 1), ("answer_relevance", 1), ("openviking", 1), ("thrice", 3)]
+        .map(|(evaluator, each)| (json!(evaluator), json!(CASE_COUNT), json!(each * CASE_COUNT)));
+    assert_eq!(calls, expected.each_ref().map(|(evaluator, cases, calls)| (evaluator, cases, calls)));
     // Labels are in no request and in no score.
     server.rescript(|_| Act::Status(500, "", String::new()));
     space.edit("human.csv", "steps,0", "steps,1");

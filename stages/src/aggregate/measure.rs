@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::bootstrap::Bootstrap;
+use super::bootstrap::{Bootstrap, LEAST_CLUSTERS, cluster_sums};
 use super::case_list::CaseList;
 use super::distribution::{Distribution, mean};
 use super::normal_interval::{MANY, normal_interval};
@@ -10,11 +10,6 @@ use super::options::StatisticsOptions;
 use super::series::{Outcome, Series};
 use super::summary::{Counts, Interval, LabelCount, MeasureSummary, NoHeadline, Resampled, Slice};
 use crate::artifact::ScoreValue;
-
-/// From this many clusters with scored cases on, intervals come from resampling clusters: units or, where there are fewer
-/// units than this, cases that share gold documents. With fewer, too few different resamples exist and the interval would be
-/// too narrow.
-const CLUSTERS: usize = 20;
 
 impl MeasureSummary {
     /// The summary of `series`.
@@ -83,12 +78,7 @@ fn labels(outcomes: &[Outcome<'_>]) -> Vec<LabelCount> {
     }
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
     for value in values() {
-        let label = match value {
-            ScoreValue::Label(label) => label.clone(),
-            ScoreValue::Number(value) => value.to_string(),
-            ScoreValue::Bool(value) => value.to_string(),
-        };
-        *counts.entry(label).or_default() += 1;
+        *counts.entry(value.text()).or_default() += 1;
     }
     counts.into_iter().map(|(label, cases)| LabelCount { label, cases }).collect()
 }
@@ -110,7 +100,8 @@ fn no_headline(counts: &Counts, numeric: bool, floor: f64) -> Option<NoHeadline>
     }
 }
 
-/// The interval of the mean of `numbers`, those of `entries`.
+/// The interval of the mean of `numbers`, those of `entries`: from resampling units or, where there are few, cases that share
+/// gold documents; else single cases.
 fn interval(
     bootstrap: &Bootstrap,
     outcomes: &[Outcome<'_>],
@@ -123,21 +114,13 @@ fn interval(
         return None;
     }
     let drawn = |cluster: &dyn Fn(usize) -> Option<usize>| {
-        let mut clusters: BTreeMap<usize, (f64, u64)> = BTreeMap::new();
-        for &entry in entries {
-            if let (Some(value), Some(cluster)) = (number(&outcomes[entry]), cluster(entry)) {
-                let (sum, count) = clusters.entry(cluster).or_default();
-                *sum += value;
-                *count += 1;
-            }
-        }
-        let clusters: Vec<(f64, u64)> = clusters.into_values().collect();
-        (clusters.len() >= CLUSTERS).then_some(clusters)
+        let values = entries.iter().filter_map(|&entry| Some((cluster(entry)?, number(&outcomes[entry])?)));
+        Some(cluster_sums(values)).filter(|clusters| clusters.len() >= LEAST_CLUSTERS)
     };
     let units = || drawn(&|entry| Some(cases.unit(entry))).map(|clusters| (Resampled::Units, clusters));
     let documents = || drawn(&|entry| cases.cluster(entry)).map(|clusters| (Resampled::Documents, clusters));
     let clusters = match cases.units.units.len() {
-        many if many >= CLUSTERS => units(),
+        many if many >= LEAST_CLUSTERS => units(),
         _ => documents(),
     };
     let (resampled, ends) = match clusters {

@@ -32,20 +32,18 @@ impl Walk for Baseline {
     }
 }
 
-/// Adds to the outcomes of `gates` what their comparisons come to. A gate whose bounds failed stays one of value.
+/// Adds to the outcomes of gates what their comparisons come to. A gate whose bounds failed stays one of value.
 ///
 /// # Errors
 /// When the baseline is missing, is no report, or has nothing to compare with.
 pub(super) fn compare(
     context: &dyn Context,
-    gates: &[GateSpec],
-    outcomes: &mut [GateOutcome],
+    outcomes: &mut [(&GateSpec, GateOutcome)],
     score_table: &Digest,
     baseline: Option<&Baseline>,
     options: &StatisticsOptions,
 ) -> Result<(), StageError> {
-    let wanted = |outcome: &GateOutcome| gates.iter().find(|gate| gate.text() == outcome.gate)?.no_worse_than.as_ref();
-    if !outcomes.iter().any(|outcome| wanted(outcome).is_some()) {
+    if outcomes.iter().all(|(gate, _)| gate.no_worse_than.is_none()) {
         return Ok(());
     }
     let artifact =
@@ -55,28 +53,28 @@ pub(super) fn compare(
         Some(baseline) => read(context, baseline)?,
         None => Vec::new(),
     };
-    for outcome in outcomes {
-        let Some(paired) = wanted(outcome) else { continue };
+    for (gate, outcome) in outcomes {
+        let Some(paired) = &gate.no_worse_than else { continue };
         let (Some(recipe), Some(query)) = (&outcome.recipe, &outcome.query) else { continue };
-        let of = |sides: &'_ [Side], recipe: &str| {
-            sides.iter().position(|side| side.recipe == recipe && side.query == *query)
-        };
-        let mine = of(&own, recipe).and_then(|position| own.get(position));
         let theirs = match paired.reference == NoWorseThan::BASELINE {
             true => {
-                let twin = of(&of_baseline, recipe).and_then(|position| of_baseline.get(position));
+                let twin = side_of(&of_baseline, recipe, query);
                 twin.or(of_baseline.first().filter(|_| of_baseline.len() == 1))
             }
             false if paired.reference == *recipe => continue,
-            false => of(&own, &paired.reference).and_then(|position| own.get(position)),
+            false => side_of(&own, &paired.reference, query),
         };
-        let found = match (mine, theirs) {
+        let found = match (side_of(&own, recipe, query), theirs) {
             (Some(mine), Some(theirs)) => compared(theirs, mine, &outcome.measure, options),
             _ => None,
         };
         judge(outcome, paired, found);
     }
     Ok(())
+}
+
+fn side_of<'s>(sides: &'s [Side], recipe: &str, query: &str) -> Option<&'s Side> {
+    sides.iter().find(|side| side.recipe == recipe && side.query == query)
 }
 
 fn judge(outcome: &mut GateOutcome, wanted: &NoWorseThan, found: Option<Paired>) {

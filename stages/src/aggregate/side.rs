@@ -8,7 +8,7 @@ use ragstage_cache::table::{TableError, TableReader};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::paired::LEAST_CLUSTERS;
+use super::bootstrap::LEAST_CLUSTERS;
 use crate::artifact;
 
 /// What one evaluator said of one case.

@@ -20,14 +20,34 @@ const LONGEST_LINE: u64 = 64 << 20;
 const STDERR_BYTES: usize = 2000;
 /// How long the last words and the exit status of a process that closed its output are waited for.
 const LAST_WORDS: Duration = Duration::from_millis(500);
-/// How long the first reply without an id is held back, for a line too many that follows at once. This is no proof: it only
-/// keeps a process that always writes too much from having any reply kept.
+/// How long a process's first reply is held back, for a line too many that follows at once. This is no proof: it only keeps
+/// a process that always writes too much from having any reply kept, and from having the case after blamed for it.
 const SETTLING: Duration = Duration::from_millis(100);
 /// The field that pairs a reply with its request.
 const ID: &str = "id";
 
-/// What a process wrote before a line end; nothing where that was too long to be kept.
-type Line = Option<Vec<u8>>;
+/// A line that a process wrote.
+struct Line {
+    /// What is before its end; nothing where that was too long to be kept.
+    bytes: Option<Vec<u8>>,
+    /// Whether the next line was there with it.
+    followed: bool,
+}
+
+/// Why a request has no reply.
+pub(super) enum Fault {
+    /// For a reason of its own.
+    Own(RowError),
+    /// Since the process wrote more than one line for an earlier request: it is of no use any more, and this request is to be
+    /// asked of another.
+    Earlier(RowError),
+}
+
+impl From<RowError> for Fault {
+    fn from(error: RowError) -> Self {
+        Fault::Own(error)
+    }
+}
 
 /// A running process with its pipes, each served by a thread of its own so that no call waits longer than it may.
 pub(super) struct Process {
@@ -43,6 +63,8 @@ pub(super) struct Process {
     asked: u64,
     /// Whether it has to repeat a request's id: it did so before, or must from the start.
     repeats_ids: bool,
+    /// Whether its next reply is held back for [`SETTLING`], with an id or without.
+    settles: bool,
     /// Whether it gave a reply that no id and nothing else has proved to belong to its request.
     unproved: bool,
     doubt: Option<String>,
@@ -74,6 +96,7 @@ impl Process {
             program,
             asked: 0,
             repeats_ids: pairing == Pairing::ById,
+            settles: pairing == Pairing::ById,
             unproved: false,
             doubt: None,
         })
@@ -90,26 +113,29 @@ impl Process {
         &mut self,
         body: &dyn Fn(u64) -> Result<Vec<u8>, RowError>,
         timeout: Duration,
-    ) -> Result<Value, RowError> {
+    ) -> Result<Value, Fault> {
         match self.replies.try_recv() {
-            Ok(line) => return Err(self.unasked(line)),
+            Ok(line) => return Err(self.left_over(line)),
             Err(TryRecvError::Empty) => {}
-            Err(TryRecvError::Disconnected) => return Err(self.ended()),
+            Err(TryRecvError::Disconnected) => return Err(self.ended().into()),
         }
         self.asked += 1;
         let mut line = body(self.asked)?;
         line.push(b'\n');
         if self.requests.as_ref().is_none_or(|requests| requests.send(line).is_err()) {
-            return Err(self.ended());
+            return Err(self.ended().into());
         }
         match self.replies.recv_timeout(timeout) {
-            Ok(Some(line)) => self.paired(json(&line)?),
-            Ok(None) => Err(bad_reply(format!("{:?} wrote a line of more than {LONGEST_LINE} bytes", self.program))),
+            Ok(Line { bytes: Some(line), followed }) => self.paired(json(&line)?, followed),
+            Ok(Line { bytes: None, .. }) => {
+                Err(bad_reply(format!("{:?} wrote a line of more than {LONGEST_LINE} bytes", self.program)).into())
+            }
             Err(RecvTimeoutError::Timeout) => Err(RowError::new(
                 RowErrorKind::Timeout,
                 format!("no reply of {:?} within {} s", self.program, timeout.as_secs_f64()),
-            )),
-            Err(RecvTimeoutError::Disconnected) => Err(self.ended()),
+            )
+            .into()),
+            Err(RecvTimeoutError::Disconnected) => Err(self.ended().into()),
         }
     }
 
@@ -135,38 +161,52 @@ impl Process {
         }
     }
 
-    /// The reply without its id, if that allows it to be the one to the last request.
-    fn paired(&mut self, mut reply: Value) -> Result<Value, RowError> {
+    /// The reply without its id, if that allows it to be the one to the last request. A line that `followed` it at once
+    /// leaves open which of the two is.
+    fn paired(&mut self, mut reply: Value, followed: bool) -> Result<Value, Fault> {
         let id = reply.as_object_mut().and_then(|fields| fields.remove(ID)).filter(|id| !id.is_null());
+        let with_id = id.is_some();
         match id {
             None if self.repeats_ids => {
-                Err(bad_reply(format!("{ID}: expected {} as in the request, found nothing", self.asked)))
+                return Err(bad_reply(format!("{ID}: expected {} as in the request, found nothing", self.asked)).into());
             }
-            None => {
-                if !self.unproved
-                    && let Ok(line) = self.replies.recv_timeout(SETTLING)
-                {
-                    return Err(self.unasked(line));
-                }
-                self.unproved = true;
-                Ok(reply)
-            }
+            None => self.settles |= !self.unproved,
             Some(id) if id == self.asked => {
                 // There were as many lines as requests up to here, so the earlier ones are in step, too.
                 self.repeats_ids = true;
                 self.unproved = false;
-                Ok(reply)
             }
             Some(id) => {
                 let why = format!("{ID}: expected {} as in the request, found {}", self.asked, describe(&id));
                 self.doubt_replies(&why);
-                Err(bad_reply(why))
+                let error = bad_reply(why);
+                // Whatever was asked earlier had its reply.
+                let earlier = self.repeats_ids && id.as_u64().is_some_and(|id| (1..self.asked).contains(&id));
+                return Err(if earlier { Fault::Earlier(error) } else { Fault::Own(error) });
             }
+        }
+        let wait = match (followed, std::mem::take(&mut self.settles)) {
+            (true, _) => Some(LAST_WORDS),
+            (false, true) => Some(SETTLING),
+            (false, false) => None,
+        };
+        if let Some(line) = wait.and_then(|wait| self.replies.recv_timeout(wait).ok()) {
+            return Err(self.unasked(line).into());
+        }
+        self.unproved |= !with_id;
+        Ok(reply)
+    }
+
+    /// What `line` means, which was there before the next request was sent.
+    fn left_over(&mut self, line: Line) -> Fault {
+        match self.asked {
+            0 => Fault::Own(self.unasked(line)),
+            _ => Fault::Earlier(self.unasked(line)),
         }
     }
 
     fn unasked(&mut self, line: Line) -> RowError {
-        let line = match line {
+        let line = match line.bytes {
             Some(line) => excerpt(&String::from_utf8_lossy(&line)),
             None => format!("one of more than {LONGEST_LINE} bytes"),
         };
@@ -244,13 +284,14 @@ fn read_lines(stdout: ChildStdout, replies: &SyncSender<Line>) {
         let mut line = Vec::new();
         match reader.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line) {
             Ok(_) if line.last() == Some(&b'\n') => {
-                if replies.send(Some(line)).is_err() {
+                let followed = reader.buffer().contains(&b'\n');
+                if replies.send(Line { bytes: Some(line), followed }).is_err() {
                     return;
                 }
             }
             Ok(_) if line.len() as u64 == LONGEST_LINE => {
                 // The rest could be read as lines of their own, so this is the last.
-                let _ = replies.send(None);
+                let _ = replies.send(Line { bytes: None, followed: false });
                 return;
             }
             _ => return,

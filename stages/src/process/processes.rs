@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::launch::Launch;
-use super::process::Process;
+use super::process::{Fault, Process};
 use crate::error::{RowError, RowErrorKind};
 use crate::model::json_reply::bad_reply;
 use crate::model::secrets::Secrets;
@@ -55,7 +55,8 @@ impl Processes {
     }
 
     /// Asks once, in a process that is idle or a new one, and has `read` look at the reply. A process that was late, wrote
-    /// what is no reply or ended is killed, for its next line could belong to an earlier request.
+    /// what is no reply or ended is killed, for its next line could belong to an earlier request. One that wrote two lines
+    /// for an earlier request is replaced: that is not the fault of this one.
     ///
     /// # Errors
     /// `timeout`; `process` with the end of its standard error when it cannot be started or ends; `bad_reply`; those of
@@ -102,12 +103,20 @@ impl Processes {
         if let Some(why) = &*locked(&self.doubt) {
             return Err(bad_reply(format!("not asked, for earlier replies are in doubt: {why}")));
         }
-        let mut process = match self.waiting() {
-            Some(process) => process,
-            None => Process::start(&self.launch, self.pairing)?,
+        let (mut process, asked) = loop {
+            let mut process = match self.waiting() {
+                Some(process) => process,
+                None => Process::start(&self.launch, self.pairing)?,
+            };
+            let asked = process.ask(body, timeout);
+            self.doubt_as(&process);
+            match asked {
+                // A new process was asked nothing before, so that this ends.
+                Err(Fault::Earlier(_)) if process.doubt().is_none() => {}
+                Err(Fault::Earlier(error) | Fault::Own(error)) => break (process, Err(error)),
+                Ok(reply) => break (process, Ok(reply)),
+            }
         };
-        let asked = process.ask(body, timeout);
-        self.doubt_as(&process);
         let reply = asked.and_then(|reply| self.secrets.refuse_in(&reply).map(|()| reply)).and_then(read);
         match reply {
             Err(mut error) if of_the_process(error.kind) => {
@@ -154,4 +163,51 @@ fn of_the_process(kind: RowErrorKind) -> bool {
 /// A thread that panicked while holding one of these cannot have left it half changed.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What an evaluator that is the shell script `script`, with the request's id in `$id`, replies to so many requests.
+    fn replies(script: &str, requests: u64) -> Vec<Result<Value, RowError>> {
+        let script = format!("while read -r id; do {script}; done");
+        let launch = Launch {
+            command: vec!["sh".to_string(), "-c".to_string(), script],
+            directory: std::env::temp_dir(),
+            environment: Vec::new(),
+            variables: Vec::new(),
+        };
+        let processes = Processes::new(launch, Pairing::ById);
+        let body = |id: u64| Ok(id.to_string().into_bytes());
+        let ask = |_| processes.exchange(&body, Duration::from_secs(20), Ok);
+        (0..requests).map(ask).collect()
+    }
+
+    /// Whether each of `replies` is blamed for a line too many; none has another fault.
+    fn blamed(replies: &[Result<Value, RowError>]) -> Vec<bool> {
+        let blamed = |reply: &Result<Value, RowError>| match reply {
+            Ok(_) => false,
+            Err(error) => {
+                assert!(error.message.contains("wrote a line that nobody asked for: "), "{error}");
+                true
+            }
+        };
+        replies.iter().map(blamed).collect()
+    }
+
+    #[test]
+    fn a_line_too_many_is_the_fault_of_the_request_that_it_follows() {
+        let twice = r#"case $id in 3) printf '{"id":%s}\n{"id":%s}\n' $id $id;; *) echo "{\"id\":$id}";; esac"#;
+        // The third of a process; the next one is the first of another.
+        assert_eq!(blamed(&replies(twice, 5)), [false, false, true, false, false]);
+        let always = r#"echo "{\"id\":$id}"; echo "{\"id\":$id}""#;
+        assert_eq!(blamed(&replies(always, 3)), [true; 3]);
+    }
+
+    #[test]
+    fn a_line_too_many_that_is_late_spoils_nothing() {
+        let late = r#"echo "{\"id\":$id}"; if [ $id = 2 ]; then sleep 0.3; echo "{\"id\":$id}"; fi"#;
+        assert_eq!(blamed(&replies(late, 4)), [false; 4]);
+    }
 }

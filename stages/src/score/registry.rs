@@ -318,6 +318,7 @@ mod tests {
             ("label_accuracy(labels=[])", "option labels of label_accuracy must be a text or a list of texts", None),
             ("beir_ndcg(gain=exp)@3", "beir_ndcg takes no options, found gain", Some("nDCG")),
             ("P(rel=2,variant=heta)@5", "variant=heta of P fixes rel", None),
+            ("ERR(max_grade=1001)", "option max_grade of ERR must be a whole number from 1 to 1000, found 1001", None),
         ];
         for (text, message, meant) in cases {
             let error = refusal(text);

@@ -18,6 +18,7 @@ mod length;
 mod number;
 mod number_agreement;
 mod number_reader;
+mod number_words;
 mod numeric_match;
 mod porter;
 mod refusal;

@@ -23,9 +23,8 @@
 
 use super::parameters::{MATCH, MINIMUM, TEXT, THRESHOLD};
 use super::piece::Piece;
-use super::reference::{reference, refers};
+use super::reference::refers;
 use super::token_cover::TokenCover;
-use crate::artifact::Evidence;
 use crate::error::{RowError, RowErrorKind};
 use crate::score::identity::Identity;
 use crate::score::locator::{decide, heta_holds, says_where};
@@ -112,11 +111,11 @@ impl Matcher {
     }
 
     /// Whether `piece` has a label that counts. Where any of them may, a piece without one is not found.
-    pub(super) fn judges(&self, piece: &Evidence) -> bool {
+    pub(super) fn judges(&self, piece: &Piece<'_>) -> bool {
         match self.labels {
-            Labels::Locator => piece.locator.values().any(|value| !value.is_null()),
-            Labels::Reference => reference(piece).is_some(),
-            Labels::Text => Piece::new(piece).text().is_some(),
+            Labels::Locator => piece.evidence.locator.values().any(|value| !value.is_null()),
+            Labels::Reference => piece.evidence.reference().is_some(),
+            Labels::Text => piece.text().is_some(),
             Labels::All | Labels::First | Labels::Heta => true,
         }
     }
@@ -135,7 +134,7 @@ impl Matcher {
     ///
     /// # Errors
     /// With `variant=heta`, where Heta Evaluation raises.
-    pub(crate) fn matches(&self, piece: &Piece<'_>, passage: Passage<'_>) -> Result<bool, RowError> {
+    pub(super) fn matches(&self, piece: &Piece<'_>, passage: Passage<'_>) -> Result<bool, RowError> {
         let locator = || decide(&piece.evidence.locator, passage.hit);
         let reference = || refers(piece.evidence, passage.hit);
         let text = || self.says(piece, passage);

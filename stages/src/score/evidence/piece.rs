@@ -10,7 +10,7 @@ use crate::score::normal::normal_form;
 use crate::score::text_match::unspaced;
 
 /// A piece of gold evidence with what its text is compared by, each made when it is first asked for.
-pub(crate) struct Piece<'a> {
+pub(super) struct Piece<'a> {
     pub(super) evidence: &'a Evidence,
     normal: OnceLock<String>,
     finder: OnceLock<Finder<'static>>,
@@ -19,7 +19,7 @@ pub(crate) struct Piece<'a> {
 }
 
 impl<'a> Piece<'a> {
-    pub(crate) fn new(evidence: &'a Evidence) -> Self {
+    pub(super) fn new(evidence: &'a Evidence) -> Self {
         Piece {
             evidence,
             normal: OnceLock::new(),
