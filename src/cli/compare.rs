@@ -142,8 +142,11 @@ fn read(named: &str, several: bool, store: Option<&Path>) -> Result<Vec<Side>, F
     Ok(picked)
 }
 
-/// The report, and the table of scores beside it.
-fn files(place: &str, store: Option<&Path>) -> Result<(Vec<u8>, Option<Vec<u8>>), Failure> {
+/// A report, and the table of scores beside it.
+type ReportFiles = (Vec<u8>, Option<Vec<u8>>);
+
+/// The files of the side that `place` names.
+fn files(place: &str, store: Option<&Path>) -> Result<ReportFiles, Failure> {
     let path = PathBuf::from(place);
     let path = if path.is_dir() && path.join("report.json").is_file() { path.join("report.json") } else { path };
     let is_json = |path: &Path| path.extension().is_some_and(|extension| extension == "json");
@@ -160,7 +163,7 @@ fn files(place: &str, store: Option<&Path>) -> Result<(Vec<u8>, Option<Vec<u8>>)
         what,
         hint: "give an evaluation file that was run, the id of a run, or a report.json".to_string(),
     };
-    let of_run = |store: &Store, id: &str| -> Result<Option<(Vec<u8>, Option<Vec<u8>>)>, Failure> {
+    let of_run = |store: &Store, id: &str| -> Result<Option<ReportFiles>, Failure> {
         let actions: BTreeMap<String, RecordedAction> = store.runs().read_json(id, ACTIONS_FILE)?.unwrap_or_default();
         let output = |label: &str, name: &str| {
             let action = actions.iter().find(|(known, _)| known.starts_with(label)).map(|(_, action)| action);
