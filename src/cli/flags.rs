@@ -174,9 +174,9 @@ fn jobs(text: &str) -> Result<usize, String> {
 /// Flags of `run` and `score`.
 #[derive(Args)]
 pub struct RunFlags {
-    /// Evaluation files; they share every action that they have in common
-    #[arg(default_value = "evaluation.yaml", value_name = "FILE")]
-    pub files: Vec<PathBuf>,
+    /// Evaluation files; they share every action that they have in common [default: evaluation.yaml]
+    #[arg(value_name = "FILE")]
+    pub given_files: Vec<PathBuf>,
     /// Actions that compute at once [default: one per core]
     #[arg(short, long, value_parser = jobs)]
     pub jobs: Option<usize>,
@@ -216,6 +216,17 @@ pub struct RunFlags {
     /// No progress on stderr
     #[arg(short, long)]
     pub quiet: bool,
+}
+
+impl RunFlags {
+    /// The evaluation files. The default is no default of the parser's: a scorer without them must tell it from a file that
+    /// was named.
+    pub fn files(&self) -> Vec<PathBuf> {
+        match self.given_files.as_slice() {
+            [] => vec![PathBuf::from("evaluation.yaml")],
+            given => given.to_vec(),
+        }
+    }
 }
 
 /// Flags of `plan`.

@@ -64,8 +64,20 @@ pub(super) const EVALUATOR_TEXT: Shape = Shape::Text(&TextRule {
     },
 });
 
-/// The name of an evaluator.
-pub(super) const NAME: Shape = Shape::Text(&TextRule {
+/// The name of a column: that of an evaluator that asks somebody, or of one of its scores.
+pub(super) const COLUMN: Shape = Shape::Text(&TextRule {
+    expected: "the name of a column",
+    pattern: Some(r"^[A-Za-z][A-Za-z0-9_-]*$"),
+    refuse: |text| {
+        (!is_name(text)).then(|| Refusal {
+            message: "expected the name of a column: letters, digits, `_` and `-`".to_string(),
+            hint: None,
+        })
+    },
+});
+
+/// The name of one of our evaluators.
+const NAME: Shape = Shape::Text(&TextRule {
     expected: "the name of an evaluator",
     pattern: Some(r"^[A-Za-z][A-Za-z0-9_-]*$"),
     refuse: |text| {

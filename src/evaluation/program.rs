@@ -10,7 +10,7 @@ use ragstage_stages::score::program::ProgramRunner;
 
 use super::check::join;
 use super::diagnostic::{EvaluationErrors, Faults};
-use super::evaluators::{EvaluatorConfig, NAME, is_name};
+use super::evaluators::{COLUMN, EvaluatorConfig, is_name};
 use super::python_file::PythonFile;
 use super::secrets::{self, Substituted};
 use super::shape::{Choice, Field, Need, Record, Shape, TEXT};
@@ -22,17 +22,14 @@ const DEFAULT_BATCH: u32 = 16;
 /// What runs a Python file where nobody says otherwise.
 const PYTHON3: &str = "python3";
 
-const READS: Shape = Shape::List {
-    of: &Shape::Choice(&[
-        Choice { word: "answer", doc: "the answer and its citations" },
-        Choice { word: "results", doc: "what was found, with its texts" },
-        Choice { word: "question", doc: "the question" },
-    ]),
-    least: 0,
-};
+const READS: [Choice; 3] = [
+    Choice { word: "answer", doc: "the answer and its citations" },
+    Choice { word: "results", doc: "what was found, with its texts" },
+    Choice { word: "question", doc: "the question" },
+];
 
 const fn name(need: Need, doc: &'static str) -> Field {
-    Field { name: "name", doc, shape: NAME, need }
+    Field { name: "name", doc, shape: COLUMN, need }
 }
 
 const VERSION: Field = Field {
@@ -52,14 +49,14 @@ const FILES: Field = Field {
 const SHOWN: Field = Field {
     name: "reads",
     doc: "What it is shown beside what is right; it scores again where that changes. All of it by default.",
-    shape: READS,
+    shape: Shape::List { of: &Shape::Choice(&READS), least: 0 },
     need: Need::Optional,
 };
 
 const SCORES: Field = Field {
     name: "scores",
     doc: "The names of its scores where it gives several, each a column `name.score`; one score without a name by default.",
-    shape: Shape::List { of: &NAME, least: 1 },
+    shape: Shape::List { of: &COLUMN, least: 1 },
     need: Need::Optional,
 };
 
@@ -334,9 +331,8 @@ impl Said {
         if self.scores.is_none() {
             own.scores.iter().flatten().filter(|score| !is_name(score)).for_each(|s| wrong("SCORES", s, "a name"));
         }
-        let known = ["answer", "results", "question"];
         if self.reads.is_none() {
-            let unknown = own.reads.iter().flatten().filter(|word| !known.contains(&word.as_str()));
+            let unknown = own.reads.iter().flatten().filter(|word| READS.iter().all(|known| known.word != *word));
             unknown.for_each(|word| wrong("READS", word, "\"answer\", \"results\" or \"question\""));
         }
         let mut files = vec![named(file.named, file.base)];

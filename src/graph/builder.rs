@@ -212,19 +212,19 @@ impl GraphBuilder<'_> {
         let mut errors = Vec::new();
         let base = evaluation.path.parent().unwrap_or(std::path::Path::new(""));
         for path in &config.files {
-            match self.sources.fact(path) {
-                Ok(Some(fact)) => {
+            match self.sources.digest(path) {
+                Ok(Some(digest)) => {
                     // Relative to the evaluation file; reports do not tell where else on this machine a file is.
                     let outside = || path.file_name().map_or(path.as_path(), std::path::Path::new);
                     let name =
                         path.strip_prefix(base).unwrap_or_else(|_| outside()).to_string_lossy().replace('\\', "/");
-                    files.push((name, fact.digest));
+                    files.push((name, digest));
                 }
                 Ok(None) => errors.push(
                     InputError::new(Place::file(path), format!("file of recipe {:?} does not exist", recipe.name))
                         .hint("correct `system.files`; paths are relative to the evaluation file"),
                 ),
-                Err(error) => errors.push(InputError::new(Place::file(path), format!("cannot be read: {error}"))),
+                Err(error) => errors.push(error),
             }
         }
         if errors.is_empty() {

@@ -6,9 +6,12 @@ use std::net::TcpListener;
 use std::path::Path;
 use std::process::Command;
 
-use ragstage_cache::{Digest, Manifest};
+use ragstage_cache::{Digest, KeyVisitor, Manifest, Walk};
 use ragstage_stages::build::vector::{Embed, EmbedInput};
 use ragstage_stages::model::{BertEmbedder, EmbedderSpec, Pooling, StaticEmbedder};
+use ragstage_stages::process::Launch;
+use ragstage_stages::score::program::{Program, ProgramRunner, ProgramSpec, columns};
+use ragstage_stages::score::{Evaluator, Reads};
 use serde_json::Value;
 
 use crate::model_server::ModelServer;
@@ -108,6 +111,23 @@ answer: {provider: openai, llm: small, instructions: {fact: Be brief.}, seed: 1,
 evaluators: [answer_contains]
 "#;
 
+/// Judges of each kind of reply, and a program, with all that their keys may hold. `URL` stands for a model server's.
+const ASKING: &str = r#"
+name: asking
+benchmark: {adapter: jsonl, documents: documents.jsonl, cases: cases.jsonl}
+models: [{name: judge, model: j, base_url: "URL"}]
+recipe: {}
+evaluators:
+  - {judge: faithfulness, model: judge}
+  - {judge: openviking, model: judge}
+  - {judge: rubric, name: number, rubric: number.md, model: judge}
+  - {judge: rubric, name: label, rubric: label.md, model: judge}
+  - {program: [sh, length.sh], name: length, version: "1", files: [length.sh], scores: [words]}
+"#;
+
+/// The evaluators of [`ASKING`] that are judges.
+const JUDGES: [&str; 4] = ["faithfulness", "openviking", "number", "label"];
+
 /// Every mode that builds on something, with and without models; `URL` stands for a model server's. A query is called after its
 /// mode, with more after a hyphen. Words in `embed` and in modes that the other recipe has otherwise are there once in each way.
 const MODES: &str = r#"
@@ -163,6 +183,12 @@ const FILES: [(&str, &str); 21] = [
          {\"document_id\": \"b\", \"name\": \"b.txt\", \"media_type\": \"text/plain\", \"path\": \"b.txt\"}\n",
     ),
     ("b.txt", "A harbour."),
+    ("number.md", "---\nmax: 4\npasses: 3\n---\nIs the answer kind?\n"),
+    ("label.md", "---\nlabels: [kind, rude]\npasses: [kind]\n---\nIs the answer kind?\n"),
+    (
+        "length.sh",
+        "while read -r line; do id=${line#*\\\"id\\\":}; echo \"{\\\"id\\\": ${id%%,*}, \\\"scores\\\": {\\\"words\\\": 2}}\"; done\n",
+    ),
     (
         "cases.jsonl",
         "{\"case_id\": \"q\", \"query\": \"Which lighthouse?\", \"labels\": {\"kind\": \"fact\"}, \
@@ -194,7 +220,7 @@ const FILES: [(&str, &str); 21] = [
     ),
 ];
 
-/// By step, and of `retrieve` by mode: the fields of the key.
+/// By step, of `retrieve` by mode and of `score` by who is asked: the fields of the key.
 type Table = BTreeMap<String, BTreeSet<String>>;
 
 /// The fields of keys as they were found.
@@ -260,7 +286,7 @@ fn observed() -> Found {
         std::fs::write(path, text.replace("URL", &url)).expect("write");
     }
     let server = ModelServer::healthy();
-    for (name, text) in [("chat.yaml", CHAT), ("modes.yaml", MODES)] {
+    for (name, text) in [("chat.yaml", CHAT), ("modes.yaml", MODES), ("asking.yaml", ASKING)] {
         std::fs::write(folder.path().join(name), text.replace("URL", &server.base_url())).expect("write");
     }
     let files = [
@@ -274,6 +300,7 @@ fn observed() -> Found {
         "trec.yaml",
         "hotpotqa.yaml",
         "command.yaml",
+        "asking.yaml",
     ];
     ragstage(folder.path(), &[&["run", "--quiet"], files.as_slice()].concat());
     let mut found = Found::default();
@@ -294,7 +321,36 @@ fn observed() -> Found {
                 .extend(fields.iter().map(|field| format!("{prefix}{field}")));
         }
     }
+    found.table.entry("score by a program".to_string()).or_default().extend(python_fields());
     found
+}
+
+/// The fields of an evaluator that is a Python file. It needs no Python.
+fn python_fields() -> BTreeSet<String> {
+    struct Key(Program);
+    impl Walk for Key {
+        fn walk(&self, v: &mut dyn KeyVisitor) {
+            self.0.walk(v);
+        }
+    }
+    let launch =
+        Launch { command: Vec::new(), directory: Default::default(), environment: Vec::new(), variables: Vec::new() };
+    let spec = ProgramSpec {
+        name: "mine".to_string(),
+        description: String::new(),
+        higher_is_better: true,
+        version: String::new(),
+        runner: ProgramRunner::Python,
+        files: vec![("mine.py".to_string(), Digest::of(b"def evaluate"))],
+        paths: Vec::new(),
+        reads: Reads { answer: true, ..Reads::default() },
+        scores: vec!["words".to_string()],
+        batch: None,
+        launch,
+    };
+    let of = |program| Manifest::of(&Key(program)).leaves().into_iter().map(|(path, _)| path).collect::<Vec<_>>();
+    let fields = columns(spec).into_iter().flat_map(of);
+    fields.map(|field| general(&field)).collect()
 }
 
 /// The fields of embedders whose models are files.
@@ -359,12 +415,14 @@ impl Found {
     }
 }
 
-/// The row of the table for an action: its step, and of `retrieve` the mode too.
+/// The row of the table for an action: its step, of `retrieve` the mode too, and of `score` who is asked.
 fn row_of(label: &str) -> String {
     let mut words = label.split(' ');
     let step = words.next().unwrap_or_default();
     match (step, words.next_back()) {
         ("retrieve", Some("any")) => "retrieve by a system".to_string(),
+        ("score", Some(evaluator)) if JUDGES.contains(&evaluator) => "score by a judge".to_string(),
+        ("score", Some("length.words")) => "score by a program".to_string(),
         ("retrieve", Some(query)) => format!("retrieve by {}", query.split('-').next().unwrap_or_default()),
         _ => step.to_string(),
     }

@@ -24,7 +24,7 @@ impl MeasureSummary {
         let names = [series.recipe.as_str(), series.query.as_str(), series.evaluator.as_str()];
         let slice = |kind: &str, name: Option<String>, entries: &[usize]| {
             let counts = counts(entries);
-            let no_headline = no_headline(&counts, numeric, options.coverage_floor);
+            let no_headline = NoHeadline::of(&counts, numeric, options.coverage_floor);
             let numbers = if no_headline.is_none() { numbers(entries) } else { Vec::new() };
             let bootstrap = Bootstrap::of_slice(options, names, kind, name.as_deref().unwrap_or_default());
             let interval = interval(&bootstrap, &outcomes, cases, entries, &numbers, options);
@@ -33,7 +33,7 @@ impl MeasureSummary {
         let all: Vec<usize> = (0..cases.len()).collect();
         let (counts, values) = (counts(&all), numbers(&all));
         let mean = mean(&values);
-        let no_headline = no_headline(&counts, numeric, options.coverage_floor);
+        let no_headline = NoHeadline::of(&counts, numeric, options.coverage_floor);
         let units = match cases.units.units.as_slice() {
             [] | [_] => Vec::new(),
             units => {
@@ -87,17 +87,6 @@ fn passed(outcomes: &[Outcome<'_>]) -> Option<u64> {
     let mut verdicts = outcomes.iter().filter_map(|outcome| outcome.passed).peekable();
     verdicts.peek()?;
     Some(verdicts.filter(|passed| *passed).count() as u64)
-}
-
-fn no_headline(counts: &Counts, numeric: bool, floor: f64) -> Option<NoHeadline> {
-    match counts.coverage {
-        None if counts.cases == 0 => Some(NoHeadline::NoCases),
-        None => Some(NoHeadline::AllSkipped),
-        Some(_) if counts.scored == 0 => Some(NoHeadline::NothingScored),
-        Some(coverage) if coverage < floor => Some(NoHeadline::Coverage { coverage, floor }),
-        Some(_) if !numeric => Some(NoHeadline::Labels),
-        Some(_) => None,
-    }
 }
 
 /// The interval of the mean of `numbers`, those of `entries`: from resampling units or, where there are few, cases that share

@@ -25,6 +25,8 @@ const LAST_WORDS: Duration = Duration::from_millis(500);
 const SETTLING: Duration = Duration::from_millis(100);
 /// The field that pairs a reply with its request.
 const ID: &str = "id";
+/// The field of the line by which a process greets.
+const READY: &str = "ready";
 
 /// A line that a process wrote.
 struct Line {
@@ -107,6 +109,26 @@ impl Process {
         matches!(self.child.try_wait(), Ok(None))
     }
 
+    /// Waits for the line by which a process that greets says that it is ready.
+    pub(super) fn greeting(&mut self, timeout: Duration) -> Result<(), RowError> {
+        match self.line(timeout)? {
+            Line { bytes: Some(line), .. } if json(&line)?.get(READY) == Some(&Value::Bool(true)) => Ok(()),
+            line => Err(self.unasked(line)),
+        }
+    }
+
+    /// The next line that it writes.
+    fn line(&mut self, timeout: Duration) -> Result<Line, RowError> {
+        match self.replies.recv_timeout(timeout) {
+            Ok(line) => Ok(line),
+            Err(RecvTimeoutError::Timeout) => Err(RowError::new(
+                RowErrorKind::Timeout,
+                format!("no reply of {:?} within {} s", self.program, timeout.as_secs_f64()),
+            )),
+            Err(RecvTimeoutError::Disconnected) => Err(self.ended()),
+        }
+    }
+
     /// Sends the request that `body` makes for a request number, and waits for the reply. After an error the process is of no
     /// use any more.
     pub(super) fn ask(
@@ -125,17 +147,11 @@ impl Process {
         if self.requests.as_ref().is_none_or(|requests| requests.send(line).is_err()) {
             return Err(self.ended().into());
         }
-        match self.replies.recv_timeout(timeout) {
-            Ok(Line { bytes: Some(line), followed }) => self.paired(json(&line)?, followed),
-            Ok(Line { bytes: None, .. }) => {
+        match self.line(timeout)? {
+            Line { bytes: Some(line), followed } => self.paired(json(&line)?, followed),
+            Line { bytes: None, .. } => {
                 Err(bad_reply(format!("{:?} wrote a line of more than {LONGEST_LINE} bytes", self.program)).into())
             }
-            Err(RecvTimeoutError::Timeout) => Err(RowError::new(
-                RowErrorKind::Timeout,
-                format!("no reply of {:?} within {} s", self.program, timeout.as_secs_f64()),
-            )
-            .into()),
-            Err(RecvTimeoutError::Disconnected) => Err(self.ended().into()),
         }
     }
 

@@ -27,6 +27,8 @@ pub(crate) enum Pairing {
 pub(crate) struct Processes {
     launch: Launch,
     pairing: Pairing,
+    /// Whether each process first writes a line that says that it is ready.
+    greets: bool,
     secrets: Secrets,
     idle: Mutex<Vec<Process>>,
     /// Why replies may belong to other requests.
@@ -37,21 +39,33 @@ impl Processes {
     /// Processes that are started as `launch` says, when they are needed. No reply may hold the value of one of its variables.
     pub(crate) fn new(launch: Launch, pairing: Pairing) -> Self {
         let secrets = Secrets::of(&launch.environment, &launch.variables);
-        Processes { launch, pairing, secrets, idle: Mutex::default(), doubt: Mutex::default() }
+        Processes { launch, pairing, greets: false, secrets, idle: Mutex::default(), doubt: Mutex::default() }
     }
 
-    /// Has one process wait for the first call, unless one does.
+    /// The same processes, each of which says that it is ready before it is asked: `{"ready": true}`, in a line of its own.
+    pub(crate) fn that_greet(self) -> Self {
+        Processes { greets: true, ..self }
+    }
+
+    /// Has one process wait for the first call, unless one does. One that greets has said that it is ready.
     ///
     /// # Errors
-    /// `process` when it cannot be started.
-    pub(crate) fn ready(&self) -> Result<(), RowError> {
-        if let Some(process) = self.waiting() {
-            locked(&self.idle).push(process);
-            return Ok(());
-        }
-        let started = Process::start(&self.launch, self.pairing).map_err(|error| self.masked(error))?;
-        locked(&self.idle).push(started);
+    /// `process` when it cannot be started, or ends before it is ready; `timeout` when it is not ready in time.
+    pub(crate) fn ready(&self, timeout: Duration) -> Result<(), RowError> {
+        let process = match self.waiting() {
+            Some(process) => process,
+            None => self.start(timeout).map_err(|error| self.masked(error))?,
+        };
+        locked(&self.idle).push(process);
         Ok(())
+    }
+
+    fn start(&self, timeout: Duration) -> Result<Process, RowError> {
+        let mut process = Process::start(&self.launch, self.pairing)?;
+        if self.greets {
+            process.greeting(timeout)?;
+        }
+        Ok(process)
     }
 
     /// Asks once, in a process that is idle or a new one, and has `read` look at the reply. A process that was late, wrote
@@ -106,7 +120,7 @@ impl Processes {
         let (mut process, asked) = loop {
             let mut process = match self.waiting() {
                 Some(process) => process,
-                None => Process::start(&self.launch, self.pairing)?,
+                None => self.start(timeout)?,
             };
             let asked = process.ask(body, timeout);
             self.doubt_as(&process);

@@ -300,7 +300,8 @@ impl Action for BuildReport {
         let report_id = self.report_id();
         let mut judged = gate::judged(&summary, &self.gates);
         let statistics = &summary.statistics;
-        paired_gate::compare(context, &mut judged, &self.score_table, self.baseline.as_ref(), statistics)?;
+        let own = (&self.score_table, &cases.units.benchmark);
+        let other_data = paired_gate::compare(context, &mut judged, own, self.baseline.as_ref(), statistics)?;
         let scales = self.scales(&summary);
         let json_fault = |error: serde_json::Error| StageError::encode(step, error);
         let mut json = EvaluationReport::begin(self, &report_id, &cases, &summary).map_err(json_fault)?;
@@ -328,7 +329,9 @@ impl Action for BuildReport {
             case_results += 1;
             json.case(&case).map_err(json_fault)
         })?;
-        let lints = lints.finish(&judged, &self.known_lints, &self.silenced);
+        let mut known_lints = self.known_lints.clone();
+        known_lints.extend(other_data.map(|message| ("other-data".to_string(), message)));
+        let lints = lints.finish(&judged, &known_lints, &self.silenced);
         let gates: Vec<GateOutcome> = judged.into_iter().map(|(_, outcome)| outcome).collect();
         let agreements = agreements.finish();
         let findings = Findings {
