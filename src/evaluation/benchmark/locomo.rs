@@ -58,6 +58,6 @@ mod tests {
             Ok(AdapterSpec::Locomo(other))
         );
         let told = of("{adapter: locomo, path: l.json, scope: conversation}").expect_err("no such scope");
-        assert!(told[0].starts_with("1:39 scope: expected one of `corpus`, `document`"), "{told:?}");
+        assert!(told[0].starts_with("1:40 scope: expected one of `corpus`, `document`"), "{told:?}");
     }
 }

@@ -222,8 +222,6 @@ mod tests {
             ["1:26 : unknown key `documents` [keys here are adapter, path, dataset, split, dataset_url, sample, \
                  sample_documents, stratify, seed, categories, category_label]"]
         );
-        let adapters: Vec<String> = BENCHMARK.variants.iter().map(|(name, _)| format!("`{name}`")).collect();
-        let adapters = adapters.join(", ");
         assert_eq!(
             read("{adapter: json, documents: y}").unwrap_err(),
             [format!("1:11 adapter: expected one of {adapters}, found the text `json` [did you mean `jsonl`?]")]

@@ -1,6 +1,5 @@
 //! The question files of UDA-Benchmark: records of cells parted by `|`.
 
-use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use csv::{ReaderBuilder, StringRecord, Terminator};
@@ -360,7 +359,7 @@ fn records(source: SourceBytes<'_>, subset: UdaSubset, errors: &mut Vec<InputErr
 }
 
 /// The file's text without a byte order mark.
-fn text<'b>(source: SourceBytes<'_>, bytes: &'b Cow<'_, [u8]>, errors: &mut Vec<InputError>) -> Option<&'b str> {
+fn text<'b>(source: SourceBytes<'_>, bytes: &'b [u8], errors: &mut Vec<InputError>) -> Option<&'b str> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     match std::str::from_utf8(bytes) {
         Ok(text) => Some(text),

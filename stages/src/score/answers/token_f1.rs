@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn yes_and_no_agree_with_themselves_alone_in_hotpotqa() {
         let f1 = |gold: &[&str], answer: &str| {
-            let score = score_of("token_f1(normal=hotpotqa)", gold, Some(answer));
+            let score = score("token_f1(normal=hotpotqa)", gold, answer);
             score.value.and_then(|value| value.number()).expect("a number")
         };
         assert_eq!(f1(&["yes"], "Yes."), 1.0);
@@ -83,6 +83,6 @@ mod tests {
         assert_eq!(f1(&["noanswer here"], "noanswer"), 0.0);
         assert_eq!(f1(&["the"], ""), 0.0);
         assert!((f1(&["red brown fox"], "red fox ran home") - 4.0 / 7.0).abs() < 1e-12);
-        assert_eq!(score(&["yes"], Some("yes it is")).value.and_then(|value| value.number()), Some(0.5));
+        assert_eq!(score("token_f1", &["yes"], "yes it is").value.and_then(|value| value.number()), Some(0.5));
     }
 }
