@@ -38,13 +38,12 @@ fn best(rows: usize, columns: usize, score: impl Fn(usize, usize) -> f64) -> f64
                     next = to;
                 }
             }
-            for to in 0..=columns {
-                if reached[to] {
-                    row_potential[row_of[to]] += step;
-                    column_potential[to] -= step;
-                } else {
-                    least[to] -= step;
-                }
+            for to in (0..=columns).filter(|&to| reached[to]) {
+                row_potential[row_of[to]] += step;
+                column_potential[to] -= step;
+            }
+            for to in (0..=columns).filter(|&to| !reached[to]) {
+                least[to] -= step;
             }
             column = next;
         }
