@@ -171,7 +171,7 @@ queries: [{mode: any, options: {rerank: true}}]
 evaluators: [answer_contains]
 "#;
 
-const FILES: [(&str, &str); 20] = [
+const FILES: [(&str, &str); 24] = [
     ("built.yaml", BUILT),
     ("retrieval-only.yaml", RETRIEVAL_ONLY),
     ("dataset.yaml", DATASET),
