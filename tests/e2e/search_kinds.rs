@@ -38,7 +38,7 @@ benchmark:
   documents: {0}/fixtures/handbook/documents.jsonl
   cases: {0}/fixtures/handbook/cases.jsonl
   root: {0}
-  sample: 30
+  sample: 60
 recipe:
   name: kb
   chunk: {{splitter: sentence, size: 120}}
