@@ -123,6 +123,13 @@ static CONTEXT: Record = Record {
             shape: Shape::Int { min: 1, max: 10_000 },
             need: Need::Default("10"),
         },
+        Field {
+            name: "result_chars",
+            doc: "Most Unicode code points of one result, of which the start is read; no limit by default. Measures of retrieval see \
+                  the whole text.",
+            shape: Shape::Int { min: 1, max: 100_000_000 },
+            need: Need::Optional,
+        },
     ],
     together: &[],
 };
@@ -152,6 +159,7 @@ pub(super) fn convert(
             tokens: context.get("tokens").int().unwrap_or(default.context.tokens),
             tokenizer: context.get("tokenizer").choice().unwrap_or(default.context.tokenizer),
             results: context.get("results").int().unwrap_or(default.context.results),
+            result_chars: context.get("result_chars").int(),
         },
         temperature: view.get("temperature").float().unwrap_or(default.temperature),
         max_tokens: view.get("max_tokens").int().unwrap_or(default.max_tokens),

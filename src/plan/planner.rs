@@ -12,6 +12,8 @@ use ragstage_stages::error::{DecodeError, StageError, StageErrorKind};
 use ragstage_stages::step::{Stage, Step};
 
 use super::calls::CallsToCome;
+use ragstage_stages::query::system::IngestMode;
+
 use super::context::PlanContext;
 use super::entry::{Entry, Standing};
 use super::expected::{Expected, Outputs};
@@ -289,6 +291,11 @@ fn most_rows(node: &Node) -> Option<RowsToCome> {
         }
         Spec::Search { unit, .. } | Spec::Answer { unit, .. } | Spec::Score { unit, .. } => (unit.cases, false),
         Spec::System { unit, .. } => (unit.cases, true),
+        // Beside the hand-overs, a look at what was made of them.
+        Spec::Ingest { unit, system, .. } if system.openviking.is_some() => {
+            let per_file = matches!(&system.openviking, Some(spec) if spec.options.ingest_mode == IngestMode::PerFile);
+            (if per_file { unit.documents.saturating_add(1) } else { 2 }, true)
+        }
         Spec::Ingest { .. } => (1, true),
         _ => return None,
     };
