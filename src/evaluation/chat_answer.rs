@@ -289,7 +289,10 @@ mod tests {
         let instructions: Vec<(&str, &str)> =
             options.instructions.iter().map(|(category, text)| (category.as_str(), text.as_str())).collect();
         assert_eq!(instructions, [("year", "Give a year."), ("yes_no", "Yes or no.")]);
-        assert_eq!(options.context, ContextOptions { tokens: 100, tokenizer: Tokenizer::Words, results: 3 });
+        assert_eq!(
+            options.context,
+            ContextOptions { tokens: 100, tokenizer: Tokenizer::Words, results: 3, result_chars: None }
+        );
         assert_eq!((options.temperature, options.max_tokens, options.seed), (0.5, 48, Some(7)));
         assert_eq!((options.stop.as_slice(), options.samples), (["\n".to_string(), "END".to_string()].as_slice(), 3));
         assert_eq!((options.refusal.as_str(), options.citations), ("No idea", false));

@@ -9,11 +9,10 @@ use ragstage_cache::{Digest, Manifest};
 use ragstage_stages::artifact::{Documents, Queries, Units};
 use ragstage_stages::contract::{Action, Artifact, Pool, Produced};
 use ragstage_stages::error::{DecodeError, StageError, StageErrorKind};
+use ragstage_stages::query::system::IngestMode;
 use ragstage_stages::step::{Stage, Step};
 
 use super::calls::CallsToCome;
-use ragstage_stages::query::system::IngestMode;
-
 use super::context::PlanContext;
 use super::entry::{Entry, Standing};
 use super::expected::{Expected, Outputs};

@@ -12,6 +12,7 @@ use ragstage_stages::model::{BertEmbedder, EmbedderSpec, Pooling, StaticEmbedder
 use serde_json::Value;
 
 use crate::model_server::ModelServer;
+use crate::openviking_server::OpenViking;
 
 /// Objects whose keys are the user's, or belong to the options of one evaluator.
 const FREE: [&str; 8] = [
@@ -67,7 +68,7 @@ name: chat
 benchmark: {adapter: jsonl, documents: documents.jsonl, cases: cases.jsonl}
 models: [{name: small, model: m, base_url: "URL"}]
 recipe: {}
-answer: {provider: openai, llm: small, instructions: {fact: Be brief.}, seed: 1, stop: [END]}
+answer: {provider: openai, llm: small, instructions: {fact: Be brief.}, seed: 1, stop: [END], context: {result_chars: 900}}
 evaluators: [answer_contains]
 "#;
 
@@ -112,6 +113,18 @@ recipe:
     files: [documents.jsonl]
 queries: [{mode: any, options: {rerank: true}}]
 evaluators: [answer_contains]
+"#;
+
+/// An OpenViking server, with all that is in a key.
+const OPENVIKING: &str = r#"
+name: openviking
+benchmark: {adapter: jsonl, documents: documents.jsonl, cases: cases.jsonl}
+recipe:
+  name: viking
+  system: {provider: openviking, url: "URL", version: "0.5.2", processing_mode: vectors_only, retrieval_instruction: Find}
+queries: [{mode: find, options: {level: 2}}]
+answer: none
+evaluators: [evidence_recall@5]
 "#;
 
 const FILES: [(&str, &str); 10] = [
@@ -204,7 +217,17 @@ fn observed() -> Found {
     for (name, text) in [("chat.yaml", CHAT), ("modes.yaml", MODES)] {
         std::fs::write(folder.path().join(name), text.replace("URL", &server.base_url())).expect("write");
     }
-    let files = ["built.yaml", "retrieval-only.yaml", "system.yaml", "ingesting.yaml", "chat.yaml", "modes.yaml"];
+    let viking = OpenViking::new();
+    std::fs::write(folder.path().join("openviking.yaml"), OPENVIKING.replace("URL", &viking.url())).expect("write");
+    let files = [
+        "built.yaml",
+        "retrieval-only.yaml",
+        "system.yaml",
+        "ingesting.yaml",
+        "openviking.yaml",
+        "chat.yaml",
+        "modes.yaml",
+    ];
     ragstage(folder.path(), &[&["run", "--quiet"], files.as_slice()].concat());
     let mut found = Found::default();
     look(folder.path(), &files, &mut found);
@@ -252,7 +275,7 @@ fn look(folder: &Path, files: &[&str], found: &mut Found) {
         // A system under test is not built, unless it takes documents in.
         let none: &[&str] = match *file {
             "system.yaml" => &["materialize", "build"],
-            "ingesting.yaml" => &["materialize"],
+            "ingesting.yaml" | "openviking.yaml" => &["materialize"],
             _ => &[],
         };
         let stages = STAGES.iter().filter(|stage| !none.contains(stage));
@@ -294,7 +317,7 @@ fn row_of(label: &str) -> String {
     let mut words = label.split(' ');
     let step = words.next().unwrap_or_default();
     match (step, words.next_back()) {
-        ("retrieve", Some("any")) => "retrieve by a system".to_string(),
+        ("retrieve", Some("any" | "find")) => "retrieve by a system".to_string(),
         ("retrieve", Some(query)) => format!("retrieve by {}", query.split('-').next().unwrap_or_default()),
         _ => step.to_string(),
     }
