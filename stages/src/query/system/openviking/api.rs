@@ -166,11 +166,14 @@ impl Api {
         }
     }
 
-    /// How many files and folders are below `uri`; `None` where there is nothing at it.
-    pub(super) fn entries(&self, uri: &str, deadline: &Deadline) -> Result<Option<u64>, RowError> {
+    /// The URIs of the files and folders below `uri`; `None` where there is nothing at it.
+    pub(super) fn entries(&self, uri: &str, deadline: &Deadline) -> Result<Option<Vec<String>>, RowError> {
         let path = format!("/api/v1/fs/ls?uri={}&recursive=true&simple=true&node_limit={ALL_ENTRIES}", percent(uri));
         match self.get(&path, deadline) {
-            Ok(Envelope { result: Value::Array(entries), .. }) => Ok(Some(entries.len() as u64)),
+            Ok(Envelope { result: Value::Array(entries), .. }) => {
+                let entry = |entry: Value| content(entry, uri);
+                entries.into_iter().map(entry).collect::<Result<_, _>>().map(Some)
+            }
             Ok(Envelope { result, .. }) => {
                 Err(bad_reply(format!("the list of {uri}: expected a list, found {}", describe(&result))))
             }
@@ -189,7 +192,7 @@ impl Api {
 fn content(result: Value, uri: &str) -> Result<String, RowError> {
     match result {
         Value::String(text) => Ok(text),
-        other => Err(bad_reply(format!("the content of {uri}: expected a text, found {}", describe(&other)))),
+        other => Err(bad_reply(format!("what is at {uri}: expected a text, found {}", describe(&other)))),
     }
 }
 

@@ -67,12 +67,16 @@ fn extension_of(media_type: &str) -> &'static str {
     }
 }
 
+/// The stem of the file or folder below `root` that `uri` is, or is in.
+pub(super) fn stem_at<'u>(uri: &'u str, root: &str) -> Option<&'u str> {
+    let below = uri.strip_prefix(root)?.strip_prefix('/')?;
+    below.split('/').next()?.split('.').next()
+}
+
 /// The document that `uri` is of: the one whose file or folder is below `root` on the way to it. `places` are documents by
 /// the stems of their names.
 pub(crate) fn document_at<'p>(uri: &str, root: &str, places: &'p BTreeMap<String, String>) -> Option<&'p str> {
-    let below = uri.strip_prefix(root)?.strip_prefix('/')?;
-    let segment = below.split('/').next()?;
-    let stem = segment.split('.').next()?;
+    let stem = stem_at(uri, root)?;
     let exact = places.get(stem);
     // Stems differ in more than the case of their letters.
     let found = exact.or_else(|| places.iter().find(|(known, _)| known.eq_ignore_ascii_case(stem)).map(|(_, id)| id));

@@ -1,5 +1,6 @@
 //! An OpenViking server: documents handed over, looked at, asked for and removed.
 
+use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -8,7 +9,7 @@ use serde_json::Value;
 use super::api::{Api, Deadline, add_body, text};
 use super::archive::archive;
 use super::envelope::Fault;
-use super::file_names::FileName;
+use super::file_names::{FileName, stem_at};
 use super::options::{IngestMode, OpenVikingPlace, OpenVikingSearch};
 use super::telemetry;
 use crate::artifact::{Hit, Json};
@@ -140,7 +141,26 @@ impl OpenVikingClient {
     pub fn count(&self, root: &str, timeout: Duration) -> Result<u64, RowError> {
         let deadline = Deadline::after(timeout);
         self.check_version(&deadline)?;
-        self.api.entries(root, &deadline)?.ok_or_else(|| nothing_at(root))
+        Ok(self.api.entries(root, &deadline)?.ok_or_else(|| nothing_at(root))?.len() as u64)
+    }
+
+    /// Counts the files and folders at `root`, where those of all `names` must be.
+    ///
+    /// # Errors
+    /// Those of the calls; `refused` where one is not there.
+    pub(crate) fn complete(&self, root: &str, names: &[FileName], timeout: Duration) -> Result<u64, RowError> {
+        let entries = self.api.entries(root, &Deadline::after(timeout))?.ok_or_else(|| nothing_at(root))?;
+        let stems = entries.iter().filter_map(|entry| stem_at(entry, root));
+        let there: BTreeSet<String> = stems.map(str::to_ascii_lowercase).collect();
+        let missing = |name: &&FileName| !there.contains(&name.stem.to_ascii_lowercase());
+        match names.iter().filter(missing).count() {
+            0 => Ok(entries.len() as u64),
+            count => {
+                let first = names.iter().find(missing).map(FileName::text).unwrap_or_default();
+                let why = format!("of {} documents {count} are not at {root}, the first of them {first}", names.len());
+                Err(RowError::new(RowErrorKind::Refused, why))
+            }
+        }
     }
 
     /// Removes what is at and below `root`.
@@ -260,7 +280,10 @@ impl OpenVikingClient {
             match (field("status"), field("task_id")) {
                 (Some("pending" | "running"), Some(id)) => return self.finish(id, uri, deadline).map(Some),
                 (Some("completed"), Some(id)) if self.api.entries(uri, deadline)?.is_some() => {
-                    return self.finish(id, uri, deadline).map(Some);
+                    // One that came to nothing is begun again.
+                    if let Ok(added) = self.finish(id, uri, deadline) {
+                        return Ok(Some(added));
+                    }
                 }
                 _ => {}
             }
