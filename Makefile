@@ -5,7 +5,7 @@ CARGO ?= cargo
 # Where `make demo` leaves its report. Its artifacts go to ./.ragstage, as those of any run from here do.
 DEMO_REPORT := reports/handbook
 
-.PHONY: help demo test test-services lint bench scifact clean-cache
+.PHONY: help demo test test-services lint bench scifact datasets clean-cache
 
 help:
 	@echo "make demo         evaluate two recipes on ragstage's own documentation (fixtures/handbook)"
@@ -14,6 +14,7 @@ help:
 	@echo "make lint         check formatting and clippy, warnings as errors"
 	@echo "make bench        measure speed (release build)"
 	@echo "make scifact      nDCG@10 of full-text, vector and hybrid search on SciFact, where the data is (release build)"
+	@echo "make datasets     LoCoMo and Qasper whole with full-text search, where the data is (release build)"
 	@echo "make clean-cache  remove the artifacts and the report of the demo"
 
 # In the dev profile: from a clean checkout it builds in about two minutes on two cores where the release profile takes
@@ -37,6 +38,9 @@ bench:
 
 scifact:
 	benches/scifact.sh
+
+datasets:
+	benches/datasets.sh
 
 clean-cache:
 	rm -rf .ragstage $(DEMO_REPORT)

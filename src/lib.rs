@@ -3,6 +3,7 @@
 //! - [`evaluation`]: the evaluation file.
 //! - [`graph`]: which actions an evaluation consists of, and how they depend on each other.
 //! - [`exec`]: the dispatcher, its workers, and the events they emit.
+//! - [`data`], [`download`]: public datasets, and how files get here.
 //! - [`batch`]: some evaluations over one store, from files to reports.
 //! - [`models`]: model files of embedders that run in process.
 //! - [`plan`], [`explain`]: what would run, and why.
@@ -25,6 +26,8 @@ pub mod batch;
 pub mod cli;
 pub mod clock;
 pub mod compare;
+pub mod data;
+pub mod download;
 pub mod evaluation;
 pub mod exec;
 pub mod exit;

@@ -73,9 +73,20 @@ pub fn write_if_changed(path: &Path, bytes: &[u8]) -> std::io::Result<bool> {
     Ok(true)
 }
 
-/// Writes through a temporary name beside `path` that is always the same, so that a process that is killed meanwhile
-/// leaves at most that file, which the next one uses or removes. Whoever writes holds its lock.
 fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    write_with(path, |file| file.write_all(bytes))
+}
+
+/// Writes what `fill` puts into the file, through a temporary name beside `path` that is always the same, so that a process that
+/// is killed meanwhile leaves at most that file, which the next one uses or removes. Whoever writes holds its lock. A pipe or
+/// a terminal is written to as it is.
+///
+/// # Errors
+/// When the folder or the file cannot be written, and those of `fill`; nothing half-written stays.
+pub fn write_with(path: &Path, fill: impl FnOnce(&mut File) -> std::io::Result<()>) -> std::io::Result<()> {
+    if std::fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
+        return fill(&mut OpenOptions::new().write(true).open(path)?);
+    }
     let temporary = temporary(path);
     std::fs::create_dir_all(folder(path))?;
     let mut file = loop {
@@ -86,7 +97,7 @@ fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
             break file;
         }
     };
-    let written = file.set_len(0).and_then(|()| file.write_all(bytes)).and_then(|()| file.sync_all());
+    let written = file.set_len(0).and_then(|()| fill(&mut file)).and_then(|()| file.sync_all());
     let renamed = written.and_then(|()| std::fs::rename(&temporary, path));
     if renamed.is_err() {
         // What is half-written must not stay, least of all on a full disk; the error that is told is the first one.
@@ -140,6 +151,24 @@ mod tests {
         std::fs::write(temporary(&path), b"half of three").expect("left behind");
         assert!(!write_if_changed(&path, b"two").expect("nothing to write"));
         assert_eq!(names(), 1);
+    }
+
+    #[test]
+    fn what_cannot_be_filled_leaves_the_file_as_it_was() {
+        let folder = tempfile::tempdir().expect("tempdir");
+        let path = folder.path().join("scores.jsonl");
+        let fail = |file: &mut File| {
+            file.write_all(b"half")?;
+            Err(std::io::Error::other("no more"))
+        };
+        assert!(write_with(&path, fail).is_err());
+        assert_eq!(std::fs::read_dir(folder.path()).expect("folder").count(), 0);
+        std::fs::write(&path, b"whole").expect("write");
+        assert!(write_with(&path, fail).is_err());
+        assert_eq!(std::fs::read(&path).expect("read"), b"whole");
+        // What is no file of the disk is not replaced by one.
+        write_with(Path::new("/dev/null"), |file| file.write_all(b"gone")).expect("written");
+        assert!(!std::fs::metadata("/dev/null").expect("it is there").is_file());
     }
 
     #[test]

@@ -23,10 +23,9 @@ pub fn ragstage(folder: &Path, arguments: &[&str]) -> Cost {
     let mut reader = std::io::BufReader::new(child.stdout.take().expect("its output"));
     let mut pid = String::new();
     std::io::BufRead::read_line(&mut reader, &mut pid).expect("the process");
-    let status = format!("/proc/{}/status", pid.trim());
     let mut peak_mb = f64::NAN;
     while child.try_wait().expect("the shell").is_none() {
-        peak_mb = std::fs::read_to_string(&status).ok().and_then(|text| high_water(&text)).unwrap_or(peak_mb);
+        peak_mb = high_water(pid.trim()).unwrap_or(peak_mb);
         std::thread::sleep(Duration::from_millis(2));
     }
     let mut text = String::new();
@@ -37,7 +36,9 @@ pub fn ragstage(folder: &Path, arguments: &[&str]) -> Cost {
     Cost { cpu_s, peak_mb }
 }
 
-fn high_water(status: &str) -> Option<f64> {
+/// The most memory that the process `pid` held so far, in MB (10^6 bytes), where the system says so.
+pub fn high_water(pid: &str) -> Option<f64> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     line.trim().strip_suffix(" kB")?.trim().parse::<f64>().ok().map(|kib| kib * 1024.0 / 1e6)
 }

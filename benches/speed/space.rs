@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::benchmark::Benchmark;
+use crate::process::high_water;
 
 /// A folder with an evaluation and a store of its own.
 pub struct Space {
@@ -62,17 +63,14 @@ impl Space {
         elapsed
     }
 
-    /// The same, with the most memory that the process held, in megabytes, as the system counts it.
+    /// The same, with the most memory that the process held, in MB (10^6 bytes); NaN where the system does not say.
     pub fn peak(&self, arguments: &str) -> (Duration, f64) {
         let mut command = self.command(Path::new(env!("CARGO_BIN_EXE_ragstage")), arguments);
         let start = Instant::now();
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the command starts");
-        let mut peak = 0.0f64;
+        let (pid, mut peak) = (child.id().to_string(), f64::NAN);
         let status = loop {
-            let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
-            let high =
-                status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?.parse().ok());
-            peak = peak.max(high.unwrap_or(0.0f64) / 1024.0);
+            peak = high_water(&pid).unwrap_or(peak);
             match child.try_wait().expect("the command ends") {
                 Some(status) => break status,
                 None => std::thread::sleep(Duration::from_millis(5)),

@@ -113,6 +113,10 @@ impl ActionCache {
     /// When they cannot be written.
     pub fn put(&self, record: &ActionRecord, manifest: &Manifest) -> Result<(), StoreError> {
         self.layout.write_json_beside("write manifest", &self.manifest_path(&record.key), manifest)?;
+        self.write(record)
+    }
+
+    fn write(&self, record: &ActionRecord) -> Result<(), StoreError> {
         self.layout.write_json("write action", &self.path(&record.key), &Checked { check: check(record), record })
     }
 
@@ -136,8 +140,7 @@ impl ActionCache {
     /// As [`ActionCache::get`], or when the record cannot be written.
     pub fn withdraw(&self, key: &Digest, why: &str) -> Result<(), StoreError> {
         let Some(record) = self.get(key)? else { return Ok(()) };
-        let record = ActionRecord { withdrawn: Some(why.to_string()), ..record };
-        self.layout.write_json("write action", &self.path(key), &record)
+        self.write(&ActionRecord { withdrawn: Some(why.to_string()), ..record })
     }
 
     /// The readable preimage of `key`; `None` when it is not there or malformed (an incident says so).

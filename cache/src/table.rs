@@ -9,6 +9,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashSet;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use arrow::array::{
@@ -238,7 +239,7 @@ impl TableReader {
     /// # Errors
     /// When the bytes are not Parquet or carry another schema.
     pub fn open(bytes: Vec<u8>, name: &str, version: u32) -> Result<Self, TableError> {
-        std::panic::catch_unwind(|| Self::read(bytes, name, version)).unwrap_or(Err(TableError::Damaged))
+        guarded(|| Self::read(bytes, name, version))
     }
 
     /// Reads the Parquet file `bytes`, whoever made it: a table whose schema carries no name. Texts may be of any of Arrow's kinds
@@ -247,7 +248,7 @@ impl TableReader {
     /// # Errors
     /// When the bytes are not Parquet.
     pub fn open_any(bytes: Vec<u8>) -> Result<Self, TableError> {
-        let read = || {
+        guarded(|| {
             let builder = ParquetRecordBatchReaderBuilder::try_new(bytes_of(bytes))?;
             let fields = builder.schema().fields().iter();
             let schema = Arc::new(Schema::new(fields.map(|field| as_text(field)).collect::<Vec<_>>()));
@@ -262,8 +263,7 @@ impl TableReader {
             }
             let rows = batches.iter().map(RecordBatch::num_rows).sum();
             Ok(TableReader { schema, batches, rows })
-        };
-        std::panic::catch_unwind(std::panic::AssertUnwindSafe(read)).unwrap_or(Err(TableError::Damaged))
+        })
     }
 
     fn read(bytes: Vec<u8>, name: &str, version: u32) -> Result<Self, TableError> {
@@ -367,7 +367,10 @@ impl TableReader {
         let values = lists.values().as_any().downcast_ref::<StringArray>().cloned();
         let values = values.ok_or_else(|| missing(lists.data_type()))?;
         if lists.null_count() > 0 || values.null_count() > 0 {
-            return Err(TableError::Null { column: name.to_string(), row: 0 });
+            let holds_null = |row: &usize| lists.is_null(*row) || lists.value(*row).null_count() > 0;
+            if let Some(row) = (0..lists.len()).find(holds_null) {
+                return Err(TableError::Null { column: name.to_string(), row });
+            }
         }
         Ok(TextLists { lists, values })
     }
@@ -539,6 +542,11 @@ pub(crate) fn check_schema(metadata: &ParquetMetaData, name: &str, version: u32)
     if found == expected { Ok(()) } else { Err(TableError::Schema { expected, found }) }
 }
 
+/// What the Parquet library makes of a file; it asserts what a damaged file does not keep.
+pub(crate) fn guarded<T>(read: impl FnOnce() -> Result<T, TableError>) -> Result<T, TableError> {
+    std::panic::catch_unwind(AssertUnwindSafe(read)).unwrap_or(Err(TableError::Damaged))
+}
+
 fn in_range<T: TryFrom<i64>>(column: &str, row: usize, found: i64) -> Result<T, TableError> {
     T::try_from(found).map_err(|_| TableError::Range { column: column.to_string(), row, found })
 }
@@ -605,6 +613,13 @@ mod tests {
         writer.push("words", true, Arc::new(builder.finish()));
         let reader = TableReader::open(writer.finish().expect("write"), "example", 1).expect("open");
         assert!(matches!(reader.text_list("words"), Err(TableError::Null { row: 0, .. })));
+        let mut builder = ListBuilder::new(StringBuilder::new());
+        builder.append_value([Some("a")]);
+        builder.append_value([Some("b"), None]);
+        let mut writer = TableWriter::new("example", 1);
+        writer.push("words", true, Arc::new(builder.finish()));
+        let reader = TableReader::open(writer.finish().expect("write"), "example", 1).expect("open");
+        assert!(matches!(reader.text_lists("words"), Err(TableError::Null { row: 1, .. })));
     }
 
     #[test]

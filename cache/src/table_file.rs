@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::ops::Range;
-use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 
 use bytes::Bytes;
@@ -12,7 +11,7 @@ use parquet::arrow::arrow_reader::{
 };
 use parquet::file::reader::ChunkReader;
 
-use crate::table::{TableError, TableReader, check_schema};
+use crate::table::{TableError, TableReader, check_schema, guarded};
 
 /// Where a table's bytes are.
 #[derive(Debug, Clone)]
@@ -132,11 +131,6 @@ impl TableFile {
         }
         TableReader::of(builder.build()?)
     }
-}
-
-/// What the Parquet library makes of a file; it asserts what a damaged file does not keep.
-fn guarded<T>(read: impl FnOnce() -> Result<T, TableError>) -> Result<T, TableError> {
-    std::panic::catch_unwind(AssertUnwindSafe(read)).unwrap_or(Err(TableError::Damaged))
 }
 
 #[cfg(test)]

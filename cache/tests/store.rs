@@ -189,6 +189,15 @@ fn a_malformed_action_is_put_aside_and_runs_again() {
     fs::write(at(&other), text.replacen("\"chunks\"", "\"chunkr\"", 1)).expect("write");
     assert_eq!(store.actions().get(&other).expect("get"), None, "an output of another name");
     assert_eq!(store.incidents().len(), 3);
+    // Of one that was withdrawn, too.
+    let withdrawn = record(&store, "three").0;
+    store.actions().withdraw(&withdrawn, "the knowledge base was deleted").expect("withdraw");
+    let found = store.actions().get(&withdrawn).expect("get").expect("it stays");
+    assert_eq!(found.withdrawn.as_deref(), Some("the knowledge base was deleted"));
+    let text = fs::read_to_string(at(&withdrawn)).expect("read");
+    fs::write(at(&withdrawn), text.replacen("\"chunks\"", "\"chunkr\"", 1)).expect("write");
+    assert_eq!(store.actions().get(&withdrawn).expect("get"), None, "an output of another name");
+    assert_eq!(store.incidents().len(), 4);
     fs::write(at(&key), "{\"format\":2,\"what\":\"is this\"}").expect("write");
     let error = store.actions().get(&key).expect_err("newer");
     assert!(matches!(error.kind, StoreErrorKind::Newer { found: 2, known: 1 }));

@@ -2,6 +2,7 @@
 
 use ragstage_stages::aggregate::{GateOutcome, Summary};
 use ragstage_stages::contract::Artifact;
+use ragstage_stages::step::Step;
 
 use super::batch::Batch;
 use super::outcome::EvaluationOutcome;
@@ -28,6 +29,7 @@ impl Batch {
             files: Vec::new(),
             failed_items: 0,
             rejected_items: 0,
+            rejected_responses: 0,
             executed: 0,
             fresh: 0,
         };
@@ -58,6 +60,9 @@ impl Batch {
             let Some(run) = dispatcher.run(*id) else { continue };
             outcome.failed_items += run.failed;
             outcome.rejected_items += run.rejected;
+            if dispatcher.graph.node(*id).step == Step::Import {
+                outcome.rejected_responses += run.rejected;
+            }
             match run.state() {
                 State::Done if run.executed => outcome.executed += 1,
                 State::Done => outcome.fresh += 1,

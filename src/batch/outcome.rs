@@ -22,8 +22,11 @@ pub struct EvaluationOutcome {
     pub files: Vec<(PathBuf, bool)>,
     /// Items of its actions that failed and are tried again by the next run.
     pub failed_items: u64,
-    /// Items that can never be computed from these inputs (documents that no parser reads), in this run or an earlier one.
+    /// Items that can never be computed from these inputs (documents that no parser reads, responses made elsewhere that
+    /// failed there or are not there), in this run or an earlier one.
     pub rejected_items: u64,
+    /// Of these, responses made elsewhere.
+    pub rejected_responses: u64,
     /// Its actions that ran.
     pub executed: usize,
     /// Its actions that were there already.

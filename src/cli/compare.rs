@@ -1,18 +1,20 @@
 //! `compare`.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use comfy_table::Table;
 use ragstage_cache::Store;
-use ragstage_stages::aggregate::{Side, SideError, StatisticsOptions, sides_of_report};
+use ragstage_stages::aggregate::{SameData, Side, SideError, StatisticsOptions, sides_of_report};
 use serde_json::json;
 
 use super::failure::Failure;
 use super::flags::Format;
-use super::open::{Secrets, evaluations, store_place};
+use super::open::{Secrets, evaluations, last_run, store_place};
 use super::out::{out, out_json};
 use crate::compare::{Compared, Comparison, Flip, compare as compare_sides};
+use crate::exec::{ACTIONS_FILE, RecordedAction};
 use crate::exit;
 
 /// How many differences between keys are shown in text.
@@ -61,8 +63,8 @@ pub fn compare(flags: &CompareFlags, store: Option<&Path>) -> Result<u8, Failure
         });
     }
     let scored = |(first, second): &&(&Side, &Side)| {
-        let both = first.scores.iter().filter_map(|(evaluator, ones)| Some((ones, second.scores.get(evaluator)?)));
-        both.into_iter().any(|(ones, others)| ones.keys().any(|case| others.contains_key(case)))
+        let mut both = first.scores.iter().filter_map(|(evaluator, ones)| Some((ones, second.scores.get(evaluator)?)));
+        both.any(|(ones, others)| ones.keys().any(|case| others.contains_key(case)))
     };
     if let Some((first, second)) = pairs.iter().find(|pair| !scored(pair)) {
         return Err(Failure::NotThere {
@@ -100,10 +102,7 @@ fn pairs<'a>(names: &[String], all: &'a [Vec<Side>]) -> Result<Vec<(&'a Side, &'
         match (first.as_slice(), other.as_slice()) {
             ([one], [another]) => pairs.push((one, another)),
             _ => {
-                for one in first {
-                    let twin = other.iter().find(|side| side.recipe == one.recipe && side.query == one.query);
-                    pairs.extend(twin.map(|twin| (one, twin)));
-                }
+                pairs.extend(first.iter().filter_map(|one| Some((one, one.twin(first, other)?))));
             }
         }
         if pairs.len() == before {
@@ -143,8 +142,11 @@ fn read(named: &str, several: bool, store: Option<&Path>) -> Result<Vec<Side>, F
     Ok(picked)
 }
 
-/// The report, and the table of scores beside it.
-fn files(place: &str, store: Option<&Path>) -> Result<(Vec<u8>, Option<Vec<u8>>), Failure> {
+/// A report, and the table of scores beside it.
+type ReportFiles = (Vec<u8>, Option<Vec<u8>>);
+
+/// The files of the side that `place` names.
+fn files(place: &str, store: Option<&Path>) -> Result<ReportFiles, Failure> {
     let path = PathBuf::from(place);
     let path = if path.is_dir() && path.join("report.json").is_file() { path.join("report.json") } else { path };
     let is_json = |path: &Path| path.extension().is_some_and(|extension| extension == "json");
@@ -161,18 +163,15 @@ fn files(place: &str, store: Option<&Path>) -> Result<(Vec<u8>, Option<Vec<u8>>)
         what,
         hint: "give an evaluation file that was run, the id of a run, or a report.json".to_string(),
     };
-    let of_run = |store: &Store, id: &str| -> Result<(Vec<u8>, Option<Vec<u8>>), Failure> {
-        let actions: std::collections::BTreeMap<String, crate::exec::RecordedAction> =
-            store.runs().read_json(id, crate::exec::ACTIONS_FILE)?.unwrap_or_default();
+    let of_run = |store: &Store, id: &str| -> Result<Option<ReportFiles>, Failure> {
+        let actions: BTreeMap<String, RecordedAction> = store.runs().read_json(id, ACTIONS_FILE)?.unwrap_or_default();
         let output = |label: &str, name: &str| {
             let action = actions.iter().find(|(known, _)| known.starts_with(label)).map(|(_, action)| action);
             action.and_then(|action| action.outputs.get(name)).copied()
         };
-        let Some(report) = output("report ", "report.json") else {
-            return Err(absent(format!("the run {id} has no report")));
-        };
+        let Some(report) = output("report ", "report.json") else { return Ok(None) };
         let scores = output("aggregate ", "score_table").map(|digest| store.cas().get(&digest)).transpose()?;
-        Ok((store.cas().get(&report)?, scores))
+        Ok(Some((store.cas().get(&report)?, scores)))
     };
     if path.exists() {
         let files = [path.clone()];
@@ -180,12 +179,9 @@ fn files(place: &str, store: Option<&Path>) -> Result<(Vec<u8>, Option<Vec<u8>>)
         let read = evaluations(&files, Secrets::NotNeeded)?;
         let name = read.first().map(|evaluation| evaluation.name.clone()).unwrap_or_default();
         let store = Store::open(&root)?;
-        // The last that came to a report: one that broke off has none.
-        let mut runs = store.runs().list()?.into_iter().filter(|run| run.evaluation == name);
-        return match runs.find_map(|run| of_run(&store, &run.id).ok()) {
-            Some(found) => Ok(found),
-            None => Err(absent(format!("{place} has no run that came to a report"))),
-        };
+        // One that broke off has no report.
+        return last_run(&store, &name, &|id| of_run(&store, id))?
+            .ok_or_else(|| absent(format!("{place} has no run that came to a report")));
     }
     let found = store_place(store, &[]);
     if !found.exists {
@@ -193,13 +189,26 @@ fn files(place: &str, store: Option<&Path>) -> Result<(Vec<u8>, Option<Vec<u8>>)
     }
     let store = Store::open(&found.root)?;
     match store.runs().evaluation(place)? {
-        Some(_) => of_run(&store, place),
+        Some(_) => of_run(&store, place)?.ok_or_else(|| absent(format!("the run {place} has no report"))),
         None => Err(absent(format!("no file and no run is called {place:?}"))),
     }
 }
 
 fn text(comparison: &Comparison) -> String {
     let mut text = format!("{} -> {}\n", comparison.first, comparison.second);
+    match comparison.same_data {
+        SameData::Yes => {}
+        SameData::OtherState => {
+            text.push_str(
+                "other-data: they are of other documents, cases or gold of one benchmark: a difference may be theirs\n",
+            );
+        }
+        SameData::OtherBenchmark => {
+            text.push_str(
+                "other-data: they are of different benchmarks: cases are paired that happen to have one id\n",
+            );
+        }
+    }
     let mut table = Table::new();
     table.load_style(comfy_table::presets::NOTHING);
     table.set_header([

@@ -6,10 +6,11 @@ use std::path::PathBuf;
 use ragstage_cache::{StoreError, StoreErrorKind};
 use ragstage_stages::error::InputError;
 
+use crate::data::sample::SampleError;
+use crate::download::{FetchError, FetchErrorKind};
 use crate::evaluation::EvaluationErrors;
 use crate::exec::RunError;
 use crate::exit;
-use crate::models::{ModelError, ModelErrorKind};
 
 /// Most input errors that are printed one by one.
 const MOST_SHOWN: usize = 50;
@@ -40,13 +41,11 @@ pub enum Failure {
     /// A file that would have been overwritten.
     Exists(PathBuf),
     /// A model could not be brought here.
-    Model(ModelError),
-}
-
-impl From<ModelError> for Failure {
-    fn from(error: ModelError) -> Self {
-        Failure::Model(error)
-    }
+    Model(FetchError),
+    /// A dataset could not be brought here.
+    Data(FetchError),
+    /// A dataset could not be sampled.
+    Sample(SampleError),
 }
 
 impl From<RunError> for Failure {
@@ -74,8 +73,10 @@ impl Failure {
             Failure::Usage(_) => exit::USAGE,
             Failure::Evaluation(_) | Failure::NotThere { .. } | Failure::Exists(_) | Failure::Io { .. } => exit::INPUT,
             Failure::Run(error) => code_of(error),
-            Failure::Model(error) => match error.kind {
-                ModelErrorKind::Connection(_) | ModelErrorKind::Status(_) => exit::PROVIDER,
+            Failure::Sample(SampleError::Usage(_)) => exit::USAGE,
+            Failure::Sample(_) => exit::INPUT,
+            Failure::Model(error) | Failure::Data(error) => match error.kind {
+                FetchErrorKind::Connection(_) | FetchErrorKind::Status { .. } => exit::PROVIDER,
                 _ => exit::INPUT,
             },
         }
@@ -106,6 +107,17 @@ impl Failure {
                 tell!("error: {error}");
                 tell!("  hint: {}", model_hint(error));
             }
+            Failure::Data(error) => {
+                tell!("error: {error}");
+                tell!("  hint: {}", data_hint(error));
+            }
+            Failure::Sample(SampleError::Usage(why)) => tell!("error: {why}"),
+            Failure::Sample(SampleError::Input(errors)) => print_inputs(errors),
+            Failure::Sample(SampleError::Refused { what, hint }) => {
+                tell!("error: {what}");
+                tell!("  hint: {hint}");
+            }
+            Failure::Sample(SampleError::Files(error)) => tell!("error: {error}"),
         }
     }
 }
@@ -193,20 +205,48 @@ fn store_hint(error: &StoreError) -> Option<&'static str> {
     })
 }
 
-fn model_hint(error: &ModelError) -> &'static str {
+fn model_hint(error: &FetchError) -> &'static str {
     match &error.kind {
-        ModelErrorKind::Unknown => {
+        FetchErrorKind::Unknown(_) => {
             "`ragstage models list` names those that are known; another one is taken with --from DIR or --from URL"
         }
-        ModelErrorKind::NotThere => "--from names a folder, or a URL, with the files of the model in it",
-        ModelErrorKind::Mismatch { .. } => {
+        FetchErrorKind::NotThere => "--from names a folder, or a URL, with the files of the model in it",
+        FetchErrorKind::Mismatch { .. } => {
             "it is not the pinned file and was not kept; try again, or name another place that has it with --from DIR|URL"
         }
-        ModelErrorKind::Connection(_) => {
+        FetchErrorKind::Connection(_) => {
             "what was downloaded is kept: the same command continues; without a network, --from DIR takes it from a folder"
         }
-        ModelErrorKind::Status(401 | 403) => "this place wants credentials; --from DIR|URL names another one",
-        ModelErrorKind::Status(_) => "the same command tries again; --from DIR|URL names another place",
-        ModelErrorKind::Io(_) => "nothing incomplete was put in place; RAGSTAGE_MODELS names another folder for models",
+        FetchErrorKind::Status { status: 401 | 403, .. } => {
+            "this place wants credentials; --from DIR|URL names another one"
+        }
+        FetchErrorKind::Status { .. } => "the same command tries again; --from DIR|URL names another place",
+        FetchErrorKind::Changed { .. } | FetchErrorKind::Occupied | FetchErrorKind::Malformed(_) => {
+            "nothing incomplete was put in place"
+        }
+        FetchErrorKind::Io(_) => "nothing incomplete was put in place; RAGSTAGE_MODELS names another folder for models",
+    }
+}
+
+fn data_hint(error: &FetchError) -> &'static str {
+    match &error.kind {
+        FetchErrorKind::Unknown(_) => "`ragstage data list` names those that are known",
+        FetchErrorKind::NotThere => "--mirror names another URL, folder or file that has it",
+        FetchErrorKind::Mismatch { .. } => {
+            "it is not the file that this version knows and was not kept; try again, or name a place that has it with --mirror"
+        }
+        FetchErrorKind::Changed { .. } => {
+            "it was not kept; numbers on it are not comparable with those before. --force takes it and records it anew"
+        }
+        FetchErrorKind::Occupied => "--to names another folder; --force downloads it and replaces the folder",
+        FetchErrorKind::Malformed(_) => {
+            "nothing of it was put in place; if a download was damaged, the same command tries again"
+        }
+        FetchErrorKind::Connection(_) => {
+            "what was downloaded is kept: the same command continues; without a network, --mirror takes files from this machine"
+        }
+        FetchErrorKind::Status { status: 401 | 403, .. } => "this place wants credentials; --mirror names another one",
+        FetchErrorKind::Status { .. } => "the same command tries again; --mirror names another place",
+        FetchErrorKind::Io(_) => "nothing incomplete was put in place; --to names another folder",
     }
 }

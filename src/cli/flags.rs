@@ -11,7 +11,8 @@ use super::failure::Failure;
 use super::import::ImportFlags;
 use super::score::ScoreFlags;
 use super::{
-    cache, compare, completions, explain, graph, import, init, kb, models, plan, report, run, schema, score, status,
+    cache, compare, completions, data, explain, graph, import, init, kb, models, plan, report, run, schema, score,
+    status,
 };
 use crate::exit;
 use crate::graph::GraphFormat;
@@ -42,6 +43,15 @@ Example:
   ragstage models get wordllama-l2-256
   ragstage models get my-model --from /data/my-model";
 
+const DATA_HELP: &str = "\
+Datasets are downloaded to data/NAME, and what was downloaded is recorded in data/ragstage-data.lock.
+
+Example:
+  ragstage data list
+  ragstage data download locomo
+  ragstage data sample locomo --documents 3 --questions 80 --seed 7
+  ragstage data prepare qasper --questions 200";
+
 const SCORE_HELP: &str = "\
 Example:
   ragstage score evaluation.yaml --evaluator 'nDCG@20'
@@ -50,7 +60,7 @@ Example:
   ragstage score --cases cases.jsonl --responses responses.jsonl --evaluator token_f1";
 
 /// Commands that use no store, and so do not offer to choose one.
-const WITHOUT_STORE: [&str; 4] = ["models", "init", "schema", "completions"];
+const WITHOUT_STORE: [&str; 5] = ["models", "data", "init", "schema", "completions"];
 
 #[derive(Subcommand)]
 enum Command {
@@ -102,6 +112,9 @@ enum Command {
     /// Fetch and list the models of embedders that run in process
     #[command(after_help = MODELS_HELP)]
     Models(ModelsFlags),
+    /// List and download public datasets, and take parts of them; a run never downloads one
+    #[command(after_help = DATA_HELP)]
+    Data(DataFlags),
     /// Write a commented evaluation file that runs, with a tiny benchmark
     #[command(after_help = "Example:\n  ragstage init my-evaluation && cd my-evaluation && ragstage run")]
     Init(InitFlags),
@@ -161,9 +174,9 @@ fn jobs(text: &str) -> Result<usize, String> {
 /// Flags of `run` and `score`.
 #[derive(Args)]
 pub struct RunFlags {
-    /// Evaluation files; they share every action that they have in common
-    #[arg(default_value = "evaluation.yaml", value_name = "FILE")]
-    pub files: Vec<PathBuf>,
+    /// Evaluation files; they share every action that they have in common [default: evaluation.yaml]
+    #[arg(value_name = "FILE")]
+    pub given_files: Vec<PathBuf>,
     /// Actions that compute at once [default: one per core]
     #[arg(short, long, value_parser = jobs)]
     pub jobs: Option<usize>,
@@ -203,6 +216,17 @@ pub struct RunFlags {
     /// No progress on stderr
     #[arg(short, long)]
     pub quiet: bool,
+}
+
+impl RunFlags {
+    /// The evaluation files. The default is no default of the parser's: a scorer without them must tell it from a file that
+    /// was named.
+    pub fn files(&self) -> Vec<PathBuf> {
+        match self.given_files.as_slice() {
+            [] => vec![PathBuf::from("evaluation.yaml")],
+            given => given.to_vec(),
+        }
+    }
 }
 
 /// Flags of `plan`.
@@ -403,6 +427,149 @@ pub enum ModelsCommand {
     },
 }
 
+/// Flags of `data`.
+#[derive(Args)]
+pub struct DataFlags {
+    #[command(subcommand)]
+    pub command: DataCommand,
+}
+
+/// What can be done about datasets.
+#[derive(Subcommand)]
+pub enum DataCommand {
+    /// The datasets that are known
+    #[command(
+        after_help = "Example:\n  ragstage data list\n  ragstage data list --format json | jq -r '.datasets[].name'"
+    )]
+    List {
+        /// How it is printed
+        #[arg(long, value_enum, default_value_t)]
+        format: Format,
+    },
+    /// What is known of a dataset: counts, categories, licence, citation, where it is from
+    #[command(after_help = "Example:\n  ragstage data info locomo")]
+    Info {
+        /// A dataset of `ragstage data list`
+        name: String,
+        /// How it is printed
+        #[arg(long, value_enum, default_value_t)]
+        format: Format,
+    },
+    /// Download a dataset, or continue where an earlier attempt stopped; prints the SHA-256 of its files
+    #[command(
+        after_help = "Example:\n  ragstage data download locomo\n  ragstage data download qasper --to /data/qasper\n  ragstage data download beir_scifact --mirror /downloads/scifact.zip"
+    )]
+    Download(DownloadFlags),
+    /// Take a part of a dataset that is here, as a folder of the same layout
+    #[command(
+        after_help = "Example:\n  ragstage data sample locomo --documents 3\n  ragstage data sample syllabusqa --documents 7 --questions 90 --seed 42 --algorithm openviking\n  ragstage data sample qasper --questions 200 --exact"
+    )]
+    Sample(SampleFlags),
+    /// Download a dataset and take a part of it
+    #[command(
+        after_help = "Example:\n  ragstage data prepare locomo --documents 3 --to samples/locomo-3\n  ragstage data prepare financebench --documents 3 --questions 12 --seed 42 --algorithm openviking"
+    )]
+    Prepare(PrepareFlags),
+}
+
+/// Flags of `data download`.
+#[derive(Args)]
+pub struct DownloadFlags {
+    /// A dataset of `ragstage data list`
+    pub name: String,
+    /// Its folder [default: data/NAME]
+    #[arg(long, value_name = "DIR")]
+    pub to: Option<PathBuf>,
+    /// Take its files from below this URL, from this folder, or take this one file [default: where its publisher keeps it]
+    #[arg(long, value_name = "URL|PATH")]
+    pub mirror: Option<String>,
+    /// Download although it is there, replace its folder, and record what changed
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// Flags of `data sample`.
+#[derive(Args)]
+pub struct SampleFlags {
+    /// A dataset of `ragstage data list`
+    pub name: String,
+    #[command(flatten)]
+    pub part: PartFlags,
+    /// The folder of the dataset as it was downloaded [default: data/NAME]
+    #[arg(long, value_name = "DIR")]
+    pub from: Option<PathBuf>,
+    /// The folder of the sample, which is replaced if it is one [default: samples/NAME]
+    #[arg(long, value_name = "DIR")]
+    pub to: Option<PathBuf>,
+}
+
+/// Which part of a dataset.
+#[derive(Args)]
+#[group(id = "part")]
+pub struct PartFlags {
+    /// How many documents
+    #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..))]
+    pub documents: Option<u64>,
+    /// How many questions; documents keep all of theirs, so that there are at most so many, unless --exact or --documents is given
+    #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..))]
+    pub questions: Option<u64>,
+    /// Everything
+    #[arg(long, conflicts_with_all = ["documents", "questions"])]
+    pub full: bool,
+    /// Draw exactly so many questions, by category, and keep the documents that have them
+    #[arg(long, requires = "questions", conflicts_with_all = ["documents", "full"])]
+    pub exact: bool,
+    /// Seed of the draw
+    #[arg(long, value_name = "N", default_value_t = 42)]
+    pub seed: u64,
+    /// How it is drawn
+    #[arg(long, value_enum, default_value_t)]
+    pub algorithm: SampleAlgorithm,
+    /// How OpenViking's algorithm draws questions
+    #[arg(long, value_enum, value_name = "MODE")]
+    pub mode: Option<SampleMode>,
+}
+
+/// How a sample is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum SampleAlgorithm {
+    /// By a hash of seed and id, so that the order of the files does not matter, by category.
+    #[default]
+    Stable,
+    /// As OpenViking draws, to the last question.
+    Openviking,
+}
+
+/// How OpenViking draws questions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SampleMode {
+    /// As many of each category.
+    Stratified,
+    /// Whatever their category.
+    Random,
+}
+
+/// Flags of `data prepare`.
+#[derive(Args)]
+pub struct PrepareFlags {
+    /// A dataset of `ragstage data list`
+    pub name: String,
+    #[command(flatten)]
+    pub part: PartFlags,
+    /// The folder that it is downloaded to [default: data/NAME]
+    #[arg(long, value_name = "DIR")]
+    pub download_to: Option<PathBuf>,
+    /// Take its files from below this URL, from this folder, or take this one file [default: where its publisher keeps it]
+    #[arg(long, value_name = "URL|PATH")]
+    pub mirror: Option<String>,
+    /// Download although it is there, replace its folder, and record what changed
+    #[arg(long)]
+    pub force: bool,
+    /// The folder of the sample, which is replaced if it is one [default: samples/NAME]
+    #[arg(long, value_name = "DIR")]
+    pub to: Option<PathBuf>,
+}
+
 /// Flags of `init`.
 #[derive(Args)]
 pub struct InitFlags {
@@ -444,6 +611,7 @@ pub fn main() -> ExitCode {
         Command::Kb(flags) => kb::kb(flags, store),
         Command::Cache(flags) => cache::cache(flags, store),
         Command::Models(flags) => models::models(flags),
+        Command::Data(flags) => data::data(flags),
         Command::Init(flags) => init::init(flags),
         Command::Schema => schema::schema(),
         Command::Completions { shell } => completions::completions::<Flags>(*shell),

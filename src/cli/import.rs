@@ -1,27 +1,29 @@
 //! `import`: responses that were made elsewhere, checked against a benchmark and written in our own format.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
+use clap::builder::PossibleValuesParser;
 use ragstage_cache::Digest;
-use ragstage_stages::artifact::{Answers, Results};
+use ragstage_stages::artifact::{Answers, Observations, Results};
 use ragstage_stages::contract::Artifact;
 use ragstage_stages::error::RowErrorKind;
 use ragstage_stages::query::Missing;
-use ragstage_stages::responses::{Pick, Response, ResponseFormat, response_line, write_parquet};
+use ragstage_stages::responses::{Pick, RESPONSE_FORMATS, Response, ResponseFormat, response_line, write_parquet};
 use ragstage_stages::step::Stage;
 use serde_json::json;
 
 use super::failure::{Failure, code_of, print_run_error};
 use super::flags::Format;
 use super::open::{Secrets, evaluations, refuse_overwriting, same_file, store_place};
-use super::out::{out, out_json};
+use super::out::{first_of, out, out_json};
 use crate::batch::{Batch, EventRecorder, Settings};
 use crate::evaluation::{ResponsesConfig, ResponsesPlace};
 use crate::exec::{ACTIONS_FILE, Fanout, Interrupt, RecordedAction, RunError};
 use crate::exit;
+use crate::publish::write_if_changed;
 
 /// Flags of `import`.
 #[derive(Args)]
@@ -36,7 +38,7 @@ pub struct ImportFlags {
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// What the responses are [default: by their content]
-    #[arg(long, value_parser = ["jsonl", "parquet", "trec", "heta_report", "openviking_answers"], value_name = "FORMAT")]
+    #[arg(long, value_parser = PossibleValuesParser::new(RESPONSE_FORMATS.map(ResponseFormat::name)), value_name = "FORMAT")]
     pub responses_format: Option<String>,
     /// Of a report with several recipes, which one
     #[arg(long)]
@@ -60,6 +62,12 @@ const RECIPE: &str = "responses";
 /// # Errors
 /// When a file is invalid, or the set does not fit the benchmark.
 pub fn import(flags: &ImportFlags, store: Option<&Path>) -> Result<u8, Failure> {
+    if !flags.responses.exists() {
+        return Err(Failure::NotThere {
+            what: format!("there are no responses {}", flags.responses.display()),
+            hint: "name the file that has them, from the current folder".to_string(),
+        });
+    }
     let files = [flags.file.clone()];
     let mut evaluations = evaluations(&files, Secrets::NotNeeded)?;
     let place = store_place(store, &files);
@@ -125,14 +133,11 @@ pub fn import(flags: &ImportFlags, store: Option<&Path>) -> Result<u8, Failure> 
 }
 
 fn text(kept: &Kept, file: &str) -> String {
-    const NAMED: usize = 5;
     let mut text = format!("{} of {} cases have a response: {file}\n", kept.responses.len(), kept.cases);
     if !kept.missing.is_empty() {
-        let named: Vec<&str> = kept.missing.iter().take(NAMED).map(String::as_str).collect();
-        let more = if kept.missing.len() > NAMED { ", ..." } else { "" };
         text.push_str(&format!(
-            "Without one: {}{more}; they will have failed, unless `missing: empty` or --missing zero says that nothing was found\n",
-            named.join(", ")
+            "Without one: {}; they will have failed, unless `missing: empty` or --missing zero says that nothing was found\n",
+            first_of(&kept.missing)
         ));
     }
     text.push_str(&format!(
@@ -162,6 +167,13 @@ impl Kept {
                 continue;
             };
             let (results, answers) = (artifact::<Results>(batch, results)?, artifact::<Answers>(batch, answers)?);
+            let latencies: HashMap<String, Option<f64>> = match action.outputs.get("observations") {
+                Some(digest) => {
+                    let observations = artifact::<Observations>(batch, digest)?;
+                    observations.rows.into_iter().map(|row| (row.case_id, row.latency_ms)).collect()
+                }
+                None => HashMap::new(),
+            };
             kept.cases += results.rows.len();
             for (retrieved, answer) in results.rows.into_iter().zip(answers.rows) {
                 let error = retrieved.error;
@@ -174,6 +186,7 @@ impl Kept {
                     answer: answer.text,
                     citations: answer.citations,
                     samples: answer.samples,
+                    latency_ms: latencies.get(&retrieved.case_id).copied().flatten(),
                     error: error.map(|error| error.message),
                     metadata: answer.metadata,
                     case_id: retrieved.case_id.clone(),
@@ -191,9 +204,7 @@ fn artifact<A: Artifact>(batch: &Batch, digest: &Digest) -> Result<A, Failure> {
     A::decode(bytes).map_err(|error| Failure::Run(RunError::Internal(format!("responses: {error}"))))
 }
 
-/// Through another name, so that nobody finds half of it.
 fn write(path: &Path, responses: &[(String, Response)]) -> Result<(), Failure> {
-    let failed = |error: std::io::Error| Failure::Io { what: format!("write {}", path.display()), error };
     let internal = |why: String| Failure::Run(RunError::Internal(why));
     let bytes = if path.extension().is_some_and(|extension| extension == "jsonl") {
         let mut lines = String::new();
@@ -205,10 +216,7 @@ fn write(path: &Path, responses: &[(String, Response)]) -> Result<(), Failure> {
     } else {
         write_parquet(responses).map_err(internal)?
     };
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder).map_err(failed)?;
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-    std::io::Write::write_all(&mut file, &bytes).map_err(failed)?;
-    file.persist(path).map_err(|error| failed(error.error))?;
-    Ok(())
+    write_if_changed(path, &bytes)
+        .map(drop)
+        .map_err(|error| Failure::Io { what: format!("write {}", path.display()), error })
 }

@@ -3,7 +3,10 @@
 mod cache;
 mod compare;
 mod completions;
+mod data;
+mod data_text;
 mod depfile;
+mod download_bar;
 mod explain;
 mod failure;
 mod flags;
@@ -11,7 +14,6 @@ mod graph;
 mod import;
 mod init;
 mod kb;
-mod model_bar;
 mod models;
 mod open;
 mod out;

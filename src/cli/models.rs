@@ -4,12 +4,13 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
+use super::download_bar::DownloadBar;
 use super::failure::Failure;
 use super::flags::{Format, ModelsCommand, ModelsFlags};
-use super::model_bar::ModelBar;
 use super::out::{out, out_json};
+use crate::download::FetchErrorKind;
 use crate::exit;
-use crate::models::{CATALOG, CatalogModel, ModelErrorKind, ModelHome, ModelSource, check_name, fetch};
+use crate::models::{CATALOG, CatalogModel, ModelHome, ModelSource, check_name, fetch};
 
 /// Lists and fetches the models of embedders that run in process.
 ///
@@ -76,11 +77,11 @@ fn list(home: &ModelHome, format: Format) -> Result<u8, Failure> {
 fn get(home: &ModelHome, name: &str, from: Option<&str>) -> Result<u8, Failure> {
     check_name(name).map_err(Failure::Usage)?;
     let source = from.map_or(ModelSource::Upstream, ModelSource::of);
-    let bar = ModelBar::new();
+    let bar = DownloadBar::new("model");
     let fetched = fetch(home, name, &source, &|notice| bar.notice(&notice));
     bar.finish();
     let fetched = fetched.map_err(|error| match (&error.kind, CatalogModel::nearest(name)) {
-        (ModelErrorKind::Unknown, Some(near)) => {
+        (FetchErrorKind::Unknown(_), Some(near)) => {
             let hint = format!("did you mean `{near}`? One of your own is taken with --from DIR or --from URL");
             Failure::NotThere { what: error.to_string(), hint }
         }

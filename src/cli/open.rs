@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ragstage_stages::score::{EvaluatorSpec, evaluator};
+use ragstage_cache::Store;
+use ragstage_stages::score::{Evaluator, EvaluatorSpec, evaluator};
 use tempfile::TempDir;
 
 use super::failure::Failure;
@@ -35,6 +36,23 @@ pub fn store_place(asked: Option<&Path>, files: &[PathBuf]) -> StorePlace {
         Some(root) => StorePlace { root, exists: true },
         None => StorePlace { root: PathBuf::from(NAME), exists: false },
     }
+}
+
+/// What `of` finds in the last run of the evaluation `name` that has it.
+///
+/// # Errors
+/// When the store cannot be read, and those of `of`: another run must not stand in for one that is damaged.
+pub fn last_run<T>(
+    store: &Store,
+    name: &str,
+    of: &dyn Fn(&str) -> Result<Option<T>, Failure>,
+) -> Result<Option<T>, Failure> {
+    for run in store.runs().list()?.iter().filter(|run| run.evaluation == name) {
+        if let Some(found) = of(&run.id)? {
+            return Ok(Some(found));
+        }
+    }
+    Ok(None)
 }
 
 /// Whether a command calls systems under test, and so needs the secrets that reach them.
@@ -141,6 +159,20 @@ fn check_evaluator(spec: &EvaluatorSpec) -> Result<(), (String, Option<String>)>
     evaluator(spec).map(drop).map_err(|error| (error.message, error.nearest))
 }
 
+/// The evaluator that the `text` of `flag` names.
+///
+/// # Errors
+/// When it is none.
+pub fn named_evaluator(flag: &str, text: &str) -> Result<(EvaluatorSpec, Box<dyn Evaluator>), Failure> {
+    let wrong = |why: String, nearest: Option<String>| {
+        let meant = nearest.map(|nearest| format!("; did you mean {nearest}?")).unwrap_or_default();
+        Failure::Usage(format!("{flag} {text:?}: {why}{meant}"))
+    };
+    let spec = EvaluatorSpec::parse(text).map_err(|error| wrong(error.to_string(), None))?;
+    let made = evaluator(&spec).map_err(|error| wrong(error.message, error.nearest))?;
+    Ok((spec, made))
+}
+
 /// Reads evaluators given on the command line.
 ///
 /// # Errors
@@ -148,13 +180,7 @@ fn check_evaluator(spec: &EvaluatorSpec) -> Result<(), (String, Option<String>)>
 pub fn extra_evaluators(texts: &[String], files: &[PathBuf]) -> Result<Vec<EvaluatorConfig>, Failure> {
     let mut configs = Vec::new();
     for text in texts {
-        let spec =
-            EvaluatorSpec::parse(text).map_err(|error| Failure::Usage(format!("--evaluator {text:?}: {error}")))?;
-        check_evaluator(&spec).map_err(|(message, nearest)| {
-            let hint = nearest.map(|nearest| format!("; did you mean {nearest}?")).unwrap_or_default();
-            Failure::Usage(format!("--evaluator {text:?}: {message}{hint}"))
-        })?;
-        configs.push(EvaluatorConfig::Spec(spec));
+        configs.push(EvaluatorConfig::Spec(named_evaluator("--evaluator", text)?.0));
     }
     for file in files {
         configs.push(evaluator_file(file).map_err(Failure::Evaluation)?);

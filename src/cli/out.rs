@@ -1,8 +1,19 @@
 //! Results on stdout. A reader that has gone away (`| head`) is no fault.
 
+use std::fmt::Display;
 use std::io::{self, Write};
 
 use super::failure::Failure;
+
+/// Names that are told one by one in a message.
+const MOST_NAMED: usize = 5;
+
+/// The first of `names` for a message, and whether there are more.
+pub fn first_of<T: Display>(names: &[T]) -> String {
+    let named: Vec<String> = names.iter().take(MOST_NAMED).map(ToString::to_string).collect();
+    let more = if names.len() > MOST_NAMED { ", ..." } else { "" };
+    format!("{}{more}", named.join(", "))
+}
 
 /// Writes `text` to stdout.
 ///

@@ -44,6 +44,7 @@ pub fn plan(flags: &PlanFlags, store: Option<&Path>) -> Result<u8, Failure> {
             "tokens": totals.spend().map(|spend| spend.tokens),
             "cost_usd": totals.spend().map(|spend| spend.usd()),
             "actions": plan.entries,
+            "unprepared": plan.unprepared,
         }))?,
     }
     let stale = totals.stale + totals.cascade > 0;
@@ -78,7 +79,14 @@ fn text(plan: &Plan, all: bool) -> String {
             totals.stale, totals.cascade, totals.fresh
         )
     };
-    text + &calls_line(&totals)
+    text += &calls_line(&totals);
+    for name in &plan.unprepared {
+        text += &format!(
+            "{name}: a program prints its benchmark, and a plan starts none. What follows it is not in this plan, nor are the calls: \
+             `ragstage run --until prepare` lets them be planned.\n"
+        );
+    }
+    text
 }
 
 /// What is to be asked of others, and what it takes.

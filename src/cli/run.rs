@@ -35,7 +35,8 @@ pub type Change<'a> = dyn Fn(&mut [Evaluation]) -> Result<(), Failure> + 'a;
 /// When a file is invalid, or the batch fails as a whole.
 pub fn run(flags: &RunFlags, store: Option<&Path>, only_score: bool, change: &Change<'_>) -> Result<u8, Failure> {
     let started = SystemTime::now();
-    let mut evaluations = evaluations(&flags.files, if only_score { Secrets::NotNeeded } else { Secrets::Needed })?;
+    let files = flags.files();
+    let mut evaluations = evaluations(&files, if only_score { Secrets::NotNeeded } else { Secrets::Needed })?;
     change(&mut evaluations)?;
     if let Some(baseline) = &flags.baseline {
         evaluations.iter_mut().for_each(|evaluation| evaluation.baseline = Some(baseline.clone()));
@@ -85,7 +86,7 @@ pub fn run(flags: &RunFlags, store: Option<&Path>, only_score: bool, change: &Ch
             if std::io::stderr().is_terminal() { Box::new(Bars::new()) } else { Box::new(Lines::new()) };
         events.add(progress);
     }
-    let place = store_place(store, &flags.files);
+    let place = store_place(store, &files);
     if !place.exists && !flags.quiet {
         tell!("new store: {}", place.root.display());
     }
@@ -226,24 +227,11 @@ fn explain_code(code: u8, outcome: &BatchOutcome) {
                     Account::money(account.spent_usd)
                 );
             }
-            let all = || outcome.evaluations.iter();
-            let failed: u64 = all().map(|evaluation| evaluation.failed_items).sum();
-            let rejected: u64 = all().map(|evaluation| evaluation.rejected_items).sum();
-            if failed > 0 {
-                tell!("failed items: {failed}; the rest is done and reported. The same command tries them again.");
-            }
-            if rejected > 0 {
-                tell!(
-                    "documents that no parser reads: {rejected}; the rest is done and reported. \
-                     They are not tried again until they change."
-                );
-            }
+            tell_what_failed(outcome);
         }
         exit::COVERAGE => {
-            tell!(
-                "coverage is under its floor, so some numbers are withheld. The report lists the failures; the same \
-                 command tries them again."
-            );
+            tell!("coverage is under its floor, so some numbers are withheld. The report lists the failures.");
+            tell_what_failed(outcome);
         }
         // An error of its own has said what to do.
         exit::PROVIDER if outcome.errors.is_empty() => {
@@ -260,6 +248,29 @@ fn explain_code(code: u8, outcome: &BatchOutcome) {
             }
         }
         _ => {}
+    }
+}
+
+/// Says what failed, and what helps: another try does so only where something is computed.
+fn tell_what_failed(outcome: &BatchOutcome) {
+    let sum = |count: fn(&EvaluationOutcome) -> u64| outcome.evaluations.iter().map(count).sum::<u64>();
+    let failed = sum(|evaluation| evaluation.failed_items);
+    let responses = sum(|evaluation| evaluation.rejected_responses);
+    let documents = sum(|evaluation| evaluation.rejected_items) - responses;
+    if failed > 0 {
+        tell!("failed items: {failed}; the rest is done and reported. The same command tries them again.");
+    }
+    if documents > 0 {
+        tell!(
+            "documents that no parser reads: {documents}; the rest is done and reported. \
+             They are not tried again until they change."
+        );
+    }
+    if responses > 0 {
+        tell!(
+            "responses made elsewhere that failed there or are not in their file: {responses}; the rest is done and reported. \
+             The same command finds the same: mend the file, or say with `missing` what becomes of cases without one."
+        );
     }
 }
 

@@ -1,14 +1,16 @@
 //! `score`: evaluators over responses that are there already.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use ragstage_cache::Store;
+use ragstage_stages::query;
 use ragstage_stages::responses::Pick;
 
 use super::failure::Failure;
 use super::flags::RunFlags;
-use super::open::store_place;
+use super::open::{last_run, store_place};
 use super::standalone::{Missing, StandaloneFlags};
 use super::{run, standalone};
 use crate::batch::{RESPONSES_FILE, RecordedResponses};
@@ -24,6 +26,12 @@ pub struct ScoreFlags {
     /// OpenViking's generated_answers.json), the id of an earlier run, or `last`
     #[arg(long, value_name = "SET")]
     pub response_set: Option<String>,
+    /// Of a response set with several recipes, which one
+    #[arg(long, requires = "response_set")]
+    pub recipe: Option<String>,
+    /// Of a response set with several queries or modes, which one
+    #[arg(long, requires = "response_set")]
+    pub query: Option<String>,
     /// Score the file's own recipes beside the response set
     #[arg(long, requires = "response_set")]
     pub with_recipes: bool,
@@ -46,18 +54,19 @@ pub fn score(flags: &ScoreFlags, store: Option<&Path>) -> Result<u8, Failure> {
         (None, Some(_)) => {}
     }
     let missing = flags.standalone.missing.map(|missing| match missing {
-        Missing::Zero => crate::evaluation::missing("empty"),
-        Missing::Skip => crate::evaluation::missing("skip"),
+        Missing::Zero => query::Missing::Empty,
+        Missing::Skip => query::Missing::Skip,
     });
+    let pick = Pick { recipe: flags.recipe.clone(), query: flags.query.clone() };
     let Some(set) = &flags.response_set else {
         return run::run(&flags.run, store, true, &|_| Ok(()));
     };
-    let place = store_place(store, &flags.run.files);
+    let place = store_place(store, &flags.run.files());
     run::run(&flags.run, store, true, &|evaluations| {
         for evaluation in evaluations {
             let mut recipes = Vec::new();
-            for (name, place) in sets(evaluation, set, place.exists.then_some(place.root.as_path()))? {
-                recipes.push((name, ResponsesConfig { place, missing: missing.flatten(), ignore_unknown: None }));
+            for (name, place) in sets(evaluation, (set, &pick), place.exists.then_some(place.root.as_path()))? {
+                recipes.push((name, ResponsesConfig { place, missing, ignore_unknown: None }));
             }
             evaluation.add_response_sets(recipes, flags.with_recipes);
         }
@@ -66,13 +75,17 @@ pub fn score(flags: &ScoreFlags, store: Option<&Path>) -> Result<u8, Failure> {
 }
 
 /// The response sets that `named` stands for, by the names that their recipes are to have.
-fn sets(evaluation: &Evaluation, named: &str, store: Option<&Path>) -> Result<Vec<(String, ResponsesPlace)>, Failure> {
+fn sets(
+    evaluation: &Evaluation,
+    (named, pick): (&str, &Pick),
+    store: Option<&Path>,
+) -> Result<Vec<(String, ResponsesPlace)>, Failure> {
     let path = PathBuf::from(named);
     if path.is_file() {
         let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         let name: String =
             stem.chars().map(|c| if c.is_ascii_alphanumeric() || "_-.".contains(c) { c } else { '_' }).collect();
-        let place = ResponsesPlace::File { path, format: None, pick: Pick::default() };
+        let place = ResponsesPlace::File { path, format: None, pick: pick.clone() };
         return Ok(vec![(if name.is_empty() { "responses".to_string() } else { name }, place)]);
     }
     let absent = |what: String| Failure::NotThere {
@@ -81,36 +94,35 @@ fn sets(evaluation: &Evaluation, named: &str, store: Option<&Path>) -> Result<Ve
     };
     let Some(root) = store else { return Err(absent(format!("no response set {named:?}, and no store"))) };
     let store = Store::open(root)?;
-    let recorded = |id: &str| -> Result<Vec<RecordedResponses>, Failure> {
-        Ok(store.runs().read_json(id, RESPONSES_FILE)?.unwrap_or_default())
+    let recorded = |id: &str| -> Result<Option<Vec<RecordedResponses>>, Failure> {
+        let found: Option<Vec<_>> = store.runs().read_json(id, RESPONSES_FILE)?;
+        Ok(found.filter(|found| !found.is_empty()))
     };
-    let recorded = match named {
-        // The last that came so far: a run that broke off, or `score` without responses, has none.
-        "last" => {
-            let runs = store.runs().list()?.into_iter().filter(|run| run.evaluation == evaluation.name);
-            let mut found = Vec::new();
-            for run in runs {
-                found = recorded(&run.id)?;
-                if !found.is_empty() {
-                    break;
-                }
-            }
-            found
-        }
+    let found = match named {
+        // A run that broke off, or `score` without responses, has none.
+        "last" => last_run(&store, &evaluation.name, &recorded)?,
         id => match store.runs().evaluation(id)? {
             Some(_) => recorded(id)?,
             None => return Err(absent(format!("no file and no run is called {named:?}"))),
         },
     };
-    if recorded.is_empty() {
+    let Some(found) = found else {
         return Err(absent(format!("{named:?} has no responses: no run came so far")));
+    };
+    let is = |wanted: &Option<String>, name: &String| wanted.as_ref().is_none_or(|wanted| wanted == name);
+    let picked: Vec<&RecordedResponses> =
+        found.iter().filter(|found| is(&pick.recipe, &found.recipe) && is(&pick.query, &found.query)).collect();
+    if picked.is_empty() {
+        let known: BTreeSet<String> = found.iter().map(|found| format!("{}/{}", found.recipe, found.query)).collect();
+        return Err(Failure::NotThere {
+            what: format!("{named:?} has no responses of the recipe and query that --recipe and --query name"),
+            hint: format!("it has {}", known.into_iter().collect::<Vec<_>>().join(", ")),
+        });
     }
-    let mut queries: Vec<&str> = recorded.iter().map(|responses| responses.query.as_str()).collect();
-    queries.sort_unstable();
-    queries.dedup();
+    let queries: BTreeSet<&str> = picked.iter().map(|responses| responses.query.as_str()).collect();
     // In the order of the run, with the names of its recipes.
     let mut sets: Vec<(String, Vec<RecordedTables>)> = Vec::new();
-    for responses in &recorded {
+    for responses in picked {
         let name = match queries.len() {
             1 => responses.recipe.clone(),
             _ => format!("{}-{}", responses.recipe, responses.query),

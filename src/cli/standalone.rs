@@ -13,7 +13,8 @@ use serde_json::{Value, json};
 
 use super::failure::Failure;
 use super::flags::{Format, RunFlags};
-use super::out::{out, out_json};
+use super::open::named_evaluator;
+use super::out::{first_of, out, out_json};
 use super::standalone_cases::score_cases;
 use crate::exec::RunError;
 use crate::exit;
@@ -21,9 +22,6 @@ use crate::scorer::{JudgedQueries, RunFile, RunScores};
 
 /// What is measured where no measure is named.
 const DEFAULT_MEASURES: [&str; 5] = ["nDCG@10", "AP", "RR", "P@10", "R@100"];
-
-/// Queries or cases that are named one by one in messages.
-pub const MOST_NAMED: usize = 5;
 
 /// What becomes of what is judged, but not in the file that is scored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -62,9 +60,19 @@ pub struct StandaloneFlags {
     /// Judged queries that the run lacks, or cases that the responses lack [default: zero]
     #[arg(long, value_enum)]
     pub missing: Option<Missing>,
+    /// Share of cases that must be scored for a mean to be told [default: 0.95]
+    #[arg(long, value_parser = share, value_name = "SHARE")]
+    pub coverage_floor: Option<f64>,
     /// Print the values of every query too
     #[arg(long)]
     pub per_query: bool,
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
+        _ => Err("expected a number from 0 to 1".to_string()),
+    }
 }
 
 impl StandaloneFlags {
@@ -91,6 +99,7 @@ impl StandaloneFlags {
             ("--cases", self.cases.is_some()),
             ("--responses", self.responses.is_some()),
             ("--per-case", self.per_case.is_some()),
+            ("--coverage-floor", self.coverage_floor.is_some()),
         ];
         given.into_iter().find(|(_, given)| *given).map(|(name, _)| name)
     }
@@ -130,7 +139,8 @@ pub fn standalone(flags: &StandaloneFlags, run: &RunFlags) -> Result<u8, Failure
 /// No flag that is about evaluation files means anything here.
 fn refuse_flags_of_runs(run: &RunFlags) -> Result<(), Failure> {
     let given = [
-        ("FILE", run.files != [PathBuf::from("evaluation.yaml")]),
+        ("FILE", !run.given_files.is_empty()),
+        ("--baseline", run.baseline.is_some()),
         ("--keep-going", run.keep_going),
         ("--until", run.until.is_some()),
         ("--force", !run.force.is_empty()),
@@ -142,7 +152,7 @@ fn refuse_flags_of_runs(run: &RunFlags) -> Result<(), Failure> {
     match given.into_iter().find(|(_, given)| *given) {
         None => Ok(()),
         Some(("FILE", _)) => {
-            let file = run.files.first().map(|file| file.display().to_string()).unwrap_or_default();
+            let file = run.given_files.first().map(|file| file.display().to_string()).unwrap_or_default();
             Err(Failure::Usage(format!(
                 "an evaluation file ({file}) does not go with --qrels, --run, --cases or --responses: these need none"
             )))
@@ -158,12 +168,7 @@ fn refuse_flags_of_runs(run: &RunFlags) -> Result<(), Failure> {
 pub fn evaluators(flag: &str, texts: &[String]) -> Result<Vec<Box<dyn Evaluator>>, Failure> {
     let mut made: Vec<Box<dyn Evaluator>> = Vec::with_capacity(texts.len());
     for text in texts {
-        let wrong = |why: String, nearest: Option<String>| {
-            let meant = nearest.map(|nearest| format!("; did you mean {nearest}?")).unwrap_or_default();
-            Failure::Usage(format!("{flag} {text}: {why}{meant}"))
-        };
-        let spec = EvaluatorSpec::parse(text).map_err(|error| wrong(error.to_string(), None))?;
-        let one = evaluator(&spec).map_err(|error| wrong(error.message, error.nearest))?;
+        let (_, one) = named_evaluator(flag, text)?;
         // Asked for twice is asked for.
         if made.iter().all(|other| other.name() != one.name()) {
             made.push(one);
@@ -228,7 +233,14 @@ fn score_runs(flags: &StandaloneFlags, run: &RunFlags) -> Result<u8, Failure> {
         Format::Text => out(&table.text())?,
         Format::Json => out_json(&table.json())?,
     }
-    Ok(exit::OK)
+    // As an evaluation that has no number: a script must not take it for a run that was measured.
+    let mut code = exit::OK;
+    for (path, _) in flags.runs.iter().zip(&scores).filter(|(_, scores)| !zero && scores.evaluated() == 0) {
+        tell!("error: nothing was scored: {} has no judged query, and --missing skip leaves out all", path.display());
+        tell!("  hint: are the judgements and the run of the same queries?");
+        code = exit::COVERAGE;
+    }
+    Ok(code)
 }
 
 fn convert(flags: &StandaloneFlags, run: &RunFlags, target: &Path) -> Result<(), Failure> {
@@ -294,19 +306,13 @@ fn tell_what_is_missing(path: &Path, queries: &JudgedQueries, scores: &RunScores
     }
     let missing = scores.missing();
     if missing > 0 {
-        let named: Vec<_> = queries
-            .queries()
-            .iter()
-            .zip(&scores.values)
-            .filter(|(_, values)| values.is_none())
-            .take(MOST_NAMED)
-            .map(|(query, _)| String::from_utf8_lossy(&query.id))
-            .collect();
-        let more = if missing > named.len() { ", ..." } else { "" };
+        let judged = queries.queries().iter().zip(&scores.values);
+        let absent = judged.filter(|(_, values)| values.is_none());
+        let named: Vec<_> = absent.map(|(query, _)| String::from_utf8_lossy(&query.id)).collect();
         let (query, are, count) = if missing == 1 { ("query", "is", "counts") } else { ("queries", "are", "count") };
         let fate =
             if zero { format!("{count} as 0 (--missing skip leaves them out)") } else { format!("{are} left out") };
-        tell!("warning: {missing} judged {query} {are} not in {file} and {fate}: {}{more}", named.join(", "));
+        tell!("warning: {missing} judged {query} {are} not in {file} and {fate}: {}", first_of(&named));
     }
     let unjudged = scores.unjudged.len();
     if unjudged > 0 {

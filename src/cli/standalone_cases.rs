@@ -1,9 +1,9 @@
 //! `score --cases --responses`: responses of a file against cases of a file.
 
-use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
+use ragstage_stages::aggregate::StatisticsOptions;
 use ragstage_stages::artifact::{Gold, Score, ScoreValue};
 use ragstage_stages::prepare::{SourceBytes, read_jsonl_cases};
 use ragstage_stages::score::Evaluator;
@@ -12,10 +12,11 @@ use serde_json::{Map, Value, json};
 use super::failure::Failure;
 use super::flags::{Format, RunFlags};
 use super::open::same_file;
-use super::out::{out, out_json};
-use super::standalone::{MOST_NAMED, Missing, StandaloneFlags, columns, evaluators, invalid, number};
+use super::out::{first_of, out, out_json};
+use super::standalone::{Missing, StandaloneFlags, columns, evaluators, invalid, number};
 use crate::exit;
-use crate::scorer::{CaseScores, MissingCases, read_bytes};
+use crate::publish::write_with;
+use crate::scorer::{CaseScores, EvaluatorSummary, MissingCases, read_bytes};
 
 /// What responses are scored by where no evaluator is named: the defaults of the `jsonl` adapter.
 const DEFAULT_EVALUATORS: [&str; 2] = ["evidence_recall@5", "answer_contains"];
@@ -59,60 +60,81 @@ pub fn score_cases(flags: &StandaloneFlags, run: &RunFlags) -> Result<u8, Failur
         let failed = |error| Failure::Io { what: format!("write {}", path.display()), error };
         write_cases(path, &golds.rows, &evaluators, &scores.cases).map_err(failed)?;
     }
+    let floor = flags.coverage_floor.unwrap_or(StatisticsOptions::default().coverage_floor);
+    let summaries: Vec<(String, EvaluatorSummary)> =
+        (0..).zip(&evaluators).map(|(place, evaluator)| (evaluator.name(), scores.summary(place, floor))).collect();
     match run.format {
-        Format::Text => out(&text(&evaluators, &scores))?,
-        Format::Json => out_json(&document(flags, &evaluators, &scores, golds.rows.len()))?,
+        Format::Text => out(&text(&summaries))?,
+        Format::Json => out_json(&document(flags, &summaries, &scores, golds.rows.len()))?,
     }
-    let failed = (0..evaluators.len()).any(|evaluator| scores.summary(evaluator).failed > 0);
-    Ok(if failed { exit::ITEMS_FAILED } else { exit::OK })
+    Ok(code(&summaries, &scores, golds.rows.len()))
+}
+
+/// The exit code, as that of an evaluation: a number that is withheld is graver than an item that failed.
+fn code(summaries: &[(String, EvaluatorSummary)], scores: &CaseScores, cases: usize) -> u8 {
+    let failed = |summary: &EvaluatorSummary| summary.counts.failed > 0;
+    if cases > 0 && scores.missing.len() == cases {
+        tell!("error: nothing was scored: no case has a response");
+        tell!("  hint: are the cases and the responses of the same benchmark?");
+        return exit::COVERAGE;
+    }
+    if summaries.iter().any(|(_, summary)| summary.mean.is_none() && failed(summary)) {
+        tell!("coverage is under its floor, so some numbers are withheld; --coverage-floor sets another");
+        return exit::COVERAGE;
+    }
+    if summaries.iter().any(|(_, summary)| failed(summary)) { exit::ITEMS_FAILED } else { exit::OK }
 }
 
 fn tell_what_does_not_match(path: &Path, scores: &CaseScores, missing: MissingCases) {
     let file = path.display();
-    let named = |names: &[&str]| {
-        let more = if names.len() > MOST_NAMED { ", ..." } else { "" };
-        format!("{}{more}", names.iter().take(MOST_NAMED).copied().collect::<Vec<_>>().join(", "))
-    };
     let count = |n: usize, thing: &str| if n == 1 { format!("1 {thing} has") } else { format!("{n} {thing}s have") };
     if !scores.missing.is_empty() {
-        let names: Vec<&str> = scores.missing.iter().map(String::as_str).collect();
         let fate = match missing {
             MissingCases::Fail => "count as failed (--missing skip leaves them out)",
             MissingCases::LeaveOut => "are left out",
         };
-        tell!("warning: {} no response in {file}; such {fate}: {}", count(names.len(), "case"), named(&names));
+        let (cases, named) = (count(scores.missing.len(), "case"), first_of(&scores.missing));
+        tell!("warning: {cases} no response in {file}; such {fate}: {named}");
     }
     if !scores.unknown.is_empty() {
         let names: Vec<String> = scores.unknown.iter().map(|(line, name)| format!("{name} (line {line})")).collect();
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        tell!("warning: {} no case and no score: {}", count(names.len(), "response"), named(&names));
+        tell!("warning: {} no case and no score: {}", count(names.len(), "response"), first_of(&names));
     }
 }
 
-fn text(evaluators: &[Box<dyn Evaluator>], scores: &CaseScores) -> String {
+fn text(summaries: &[(String, EvaluatorSummary)]) -> String {
     let header = ["evaluator", "mean", "scored", "failed", "skipped", "coverage"];
     let mut table = columns(header.map(String::from), 1);
-    for (place, evaluator) in evaluators.iter().enumerate() {
-        let summary = scores.summary(place);
+    for (name, EvaluatorSummary { counts, mean, no_mean }) in summaries {
+        let withheld = no_mean.map(|why| format!("({why})"));
         table.add_row([
-            evaluator.name(),
-            number(summary.mean),
-            summary.scored.to_string(),
-            summary.failed.to_string(),
-            summary.skipped.to_string(),
-            summary.coverage.map_or_else(|| "-".to_string(), |coverage| format!("{:.1} %", coverage * 100.0)),
+            name.clone(),
+            withheld.unwrap_or_else(|| number(*mean)),
+            counts.scored.to_string(),
+            counts.failed.to_string(),
+            counts.skipped.to_string(),
+            counts.coverage.map_or_else(|| "-".to_string(), |coverage| format!("{:.1} %", coverage * 100.0)),
         ]);
     }
     format!("{}\n", table.trim_fmt())
 }
 
-fn document(flags: &StandaloneFlags, evaluators: &[Box<dyn Evaluator>], scores: &CaseScores, cases: usize) -> Value {
-    let of = |(place, evaluator): (usize, &dyn Evaluator)| {
-        let summary = scores.summary(place);
-        json!({
-            "evaluator": evaluator.name(), "mean": summary.mean, "scored": summary.scored, "failed": summary.failed,
-            "skipped": summary.skipped, "coverage": summary.coverage,
-        })
+fn document(
+    flags: &StandaloneFlags,
+    summaries: &[(String, EvaluatorSummary)],
+    scores: &CaseScores,
+    cases: usize,
+) -> Value {
+    let of = |(name, summary): &(String, EvaluatorSummary)| {
+        let EvaluatorSummary { counts, mean, no_mean } = summary;
+        let mut value = json!({
+            "evaluator": name, "mean": mean, "scored": counts.scored, "failed": counts.failed,
+            "skipped": counts.skipped, "coverage": counts.coverage,
+        });
+        if let Some(why) = no_mean {
+            value["why_not"] = why.to_string().into();
+        }
+        value
     };
     json!({
         "format": "ragstage.score.cases.v1",
@@ -121,7 +143,7 @@ fn document(flags: &StandaloneFlags, evaluators: &[Box<dyn Evaluator>], scores: 
         "cases": cases,
         "missing_cases": scores.missing.len(),
         "unknown_responses": scores.unknown.len(),
-        "evaluators": evaluators.iter().map(Box::as_ref).enumerate().map(of).collect::<Vec<_>>(),
+        "evaluators": summaries.iter().map(of).collect::<Vec<_>>(),
     })
 }
 
@@ -134,30 +156,33 @@ fn write_cases(
     cases: &[Vec<Score>],
 ) -> std::io::Result<()> {
     let names: Vec<String> = evaluators.iter().map(|evaluator| evaluator.name()).collect();
-    let mut file = BufWriter::new(File::create(path)?);
-    for (gold, scores) in golds.iter().zip(cases).filter(|(_, scores)| !scores.is_empty()) {
-        let mut all = Map::new();
-        for (name, score) in names.iter().zip(scores) {
-            let mut value = json!({"state": score.state.name(), "detail": score.detail});
-            match &score.value {
-                Some(ScoreValue::Number(number)) => value["value"] = json!(number),
-                Some(ScoreValue::Bool(truth)) => value["value"] = json!(truth),
-                Some(ScoreValue::Label(label)) => value["value"] = json!(label),
-                None => {}
-            }
-            if let Some(passed) = score.passed {
-                value["passed"] = passed.into();
-            }
-            if let Some(reason) = &score.reason {
-                value["reason"] = reason.as_str().into();
-            }
-            if let Some(error) = &score.error {
-                value["error"] = error.to_string().into();
-            }
-            all.insert(name.clone(), value);
+    write_with(path, |file| {
+        let mut file = BufWriter::new(file);
+        for (gold, scores) in golds.iter().zip(cases).filter(|(_, scores)| !scores.is_empty()) {
+            let all: Map<String, Value> = names.iter().cloned().zip(scores.iter().map(shown)).collect();
+            serde_json::to_writer(&mut file, &json!({"case_id": gold.case_id, "scores": all}))?;
+            file.write_all(b"\n")?;
         }
-        serde_json::to_writer(&mut file, &json!({"case_id": gold.case_id, "scores": all}))?;
-        file.write_all(b"\n")?;
+        file.flush()
+    })
+}
+
+fn shown(score: &Score) -> Value {
+    let mut value = json!({"state": score.state.name(), "detail": score.detail});
+    match &score.value {
+        Some(ScoreValue::Number(number)) => value["value"] = json!(number),
+        Some(ScoreValue::Bool(truth)) => value["value"] = json!(truth),
+        Some(ScoreValue::Label(label)) => value["value"] = json!(label),
+        None => {}
     }
-    file.flush()
+    if let Some(passed) = score.passed {
+        value["passed"] = passed.into();
+    }
+    if let Some(reason) = &score.reason {
+        value["reason"] = reason.as_str().into();
+    }
+    if let Some(error) = &score.error {
+        value["error"] = error.to_string().into();
+    }
+    value
 }

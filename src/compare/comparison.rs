@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ragstage_stages::aggregate::{Paired, Scored, Side, StatisticsOptions, holm};
+use ragstage_stages::aggregate::{Paired, SameData, Scored, Side, StatisticsOptions, holm};
 use serde::Serialize;
 
 use super::differences::Difference;
@@ -47,6 +47,8 @@ pub struct Comparison {
     pub first: String,
     /// The second.
     pub second: String,
+    /// Whether they are of the same data.
+    pub same_data: SameData,
     /// In what they differ by their keys.
     pub differences: Vec<Difference>,
     /// Cases whose response both sides list.
@@ -84,6 +86,7 @@ fn one(first: &Side, second: &Side, wanted: &[String], options: &StatisticsOptio
     Comparison {
         first: first.name.clone(),
         second: second.name.clone(),
+        same_data: first.same_data(second),
         differences: Difference::between(first, second),
         responses: listed.len() as u64,
         same_responses: listed.iter().filter(|case| same(case)).count() as u64,

@@ -59,6 +59,8 @@ pub(super) struct Known<'a> {
     pub models: &'a Models,
     /// The recipes.
     pub recipes: &'a [Recipe],
+    /// What the benchmark has a chat model told, by category.
+    pub instructions: &'a [(&'a str, &'a str)],
 }
 
 /// The answerer that a checked `answer` stands for; `None` for no answers. Files that it names are added to `files`.
@@ -101,7 +103,7 @@ mod tests {
 
     fn read(text: &str) -> Result<Option<AnswerOptions>, Vec<String>> {
         let models = Models { list: Vec::new(), incomplete: false };
-        let known = Known { base: Path::new(""), models: &models, recipes: &[] };
+        let known = Known { base: Path::new(""), models: &models, recipes: &[], instructions: &[] };
         checked(text, &ANSWER, |view, faults| convert(view, &known, &mut Vec::new(), faults))
     }
 

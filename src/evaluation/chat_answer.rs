@@ -29,8 +29,9 @@ pub(super) static OPENAI: Record = Record {
         },
         Field {
             name: "instructions",
-            doc: "By category, what the model is told in cases of it: a text, or the file of one.",
-            shape: Shape::Map(&Shape::Either(&[TEXT, Shape::Record(&INSTRUCTION)])),
+            doc: "By category, what the model is told in cases of it: a text, or the file of one. They take the place of the \
+                  benchmark's own; an empty text is no instruction.",
+            shape: Shape::Map(&Shape::Either(&[Shape::AnyText, Shape::Record(&INSTRUCTION)])),
             need: Need::Default("{}"),
         },
         Field { name: "context", doc: "What the model reads.", shape: Shape::Record(&CONTEXT), need: Need::Optional },
@@ -199,13 +200,15 @@ fn prompt(view: &View<'_>, known: &Known<'_>, files: &mut Vec<PathBuf>, faults: 
     prompt
 }
 
+/// The benchmark's instructions, and those of the file over them.
 fn instructions(
     view: &View<'_>,
     known: &Known<'_>,
     files: &mut Vec<PathBuf>,
     faults: &mut Faults,
 ) -> BTreeMap<String, String> {
-    let mut instructions = BTreeMap::new();
+    let own = known.instructions.iter().map(|(category, text)| (category.to_string(), text.trim().to_string()));
+    let mut instructions: BTreeMap<String, String> = own.collect();
     for entry in view.entries() {
         let value = View::of(&entry.value, &join(&view.path, &entry.key));
         let text = match value.text() {
@@ -216,6 +219,8 @@ fn instructions(
             instructions.insert(entry.key.clone(), text.trim().to_string());
         }
     }
+    // What says nothing is as if it were not there, in the key too.
+    instructions.retain(|_, text| !text.is_empty());
     instructions
 }
 
@@ -255,7 +260,9 @@ mod tests {
         }
         let models = Models { list: vec![model()], incomplete: false };
         let mut read = Vec::new();
-        let known = Known { base: folder.path(), models: &models, recipes: &[] };
+        let instructions = [("year", "Say when.\n"), ("place", "Say where.\n")];
+        let instructions = if text.contains("benchmark's own") { instructions.as_slice() } else { &[] };
+        let known = Known { base: folder.path(), models: &models, recipes: &[], instructions };
         let options = checked(text, &Shape::Record(&OPENAI), |view, faults| convert(view, &known, &mut read, faults));
         let name = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().into_owned();
         let place = folder.path().display().to_string();
@@ -296,6 +303,21 @@ mod tests {
         assert_eq!((options.temperature, options.max_tokens, options.seed), (0.5, 48, Some(7)));
         assert_eq!((options.stop.as_slice(), options.samples), (["\n".to_string(), "END".to_string()].as_slice(), 3));
         assert_eq!((options.refusal.as_str(), options.citations), ("No idea", false));
+    }
+
+    #[test]
+    fn the_benchmarks_instructions_hold_where_the_file_gives_none() {
+        let of = |text: &str| -> Vec<(String, String)> {
+            let (options, _) = read(&format!("{{llm: small, {text}}} # with the benchmark's own"), &[]).expect(text);
+            options.instructions.into_iter().collect()
+        };
+        let owned = |list: &[(&str, &str)]| -> Vec<(String, String)> {
+            list.iter().map(|(category, text)| (category.to_string(), text.to_string())).collect()
+        };
+        assert_eq!(of("seed: 1"), owned(&[("place", "Say where."), ("year", "Say when.")]));
+        let said = of("instructions: {year: Four digits., other: Be brief.}");
+        assert_eq!(said, owned(&[("other", "Be brief."), ("place", "Say where."), ("year", "Four digits.")]));
+        assert_eq!(of("instructions: {year: '', place: ' '}"), []);
     }
 
     #[test]

@@ -64,8 +64,20 @@ pub(super) const EVALUATOR_TEXT: Shape = Shape::Text(&TextRule {
     },
 });
 
-/// The name of an evaluator.
-pub(super) const NAME: Shape = Shape::Text(&TextRule {
+/// The name of a column: that of an evaluator that asks somebody, or of one of its scores.
+pub(super) const COLUMN: Shape = Shape::Text(&TextRule {
+    expected: "the name of a column",
+    pattern: Some(r"^[A-Za-z][A-Za-z0-9_-]*$"),
+    refuse: |text| {
+        (!is_name(text)).then(|| Refusal {
+            message: "expected the name of a column: letters, digits, `_` and `-`".to_string(),
+            hint: None,
+        })
+    },
+});
+
+/// The name of one of our evaluators.
+const NAME: Shape = Shape::Text(&TextRule {
     expected: "the name of an evaluator",
     pattern: Some(r"^[A-Za-z][A-Za-z0-9_-]*$"),
     refuse: |text| {
@@ -151,7 +163,8 @@ fn entry(item: &View<'_>, known: &Known<'_>, faults: &mut Faults) -> Option<Eval
     if !item.is_map() {
         return Some(EvaluatorConfig::Spec(EvaluatorSpec::parse(item.text()?).ok()?));
     }
-    if item.is_faulty("cutoff") {
+    // What says that it is another kind of evaluator, and is wrong, makes it no name of ours.
+    if ["judge", "program", "python", "cutoff"].iter().any(|key| item.is_faulty(key)) {
         return None;
     }
     Some(EvaluatorConfig::Spec(EvaluatorSpec {
@@ -228,6 +241,17 @@ mod tests {
                  number from 1), found 'x' at its column 3",
                 "1:53 [5].name: expected the name of an evaluator: letters, digits, `_` and `-` [the cut-off \
                  has a key of its own: `cutoff`]",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_program_without_words_is_reported_once() {
+        assert_eq!(
+            read("[{program: [], name: ndgc}, {python: [], name: ndgc}]").unwrap_err(),
+            [
+                "1:12 [0].program: expected a list of at least 1, found 0",
+                "1:38 [1].python: expected a text, found a list",
             ]
         );
     }

@@ -317,7 +317,7 @@ fn convert(
 ) -> Evaluation {
     let base = path.parent().unwrap_or(Path::new(""));
     let name = view.get("name").text().unwrap_or_default().to_string();
-    let benchmark = benchmark::convert(&view.get("benchmark"), base, faults);
+    let benchmark = benchmark::convert(&view.get("benchmark"), base, environment, faults);
 
     let models = models::convert(&view.get("models"), environment, faults);
     let (mut recipes, places, incomplete) = convert_recipes(view, base, environment, &models, faults);
@@ -368,7 +368,8 @@ fn convert(
     let mut files = vec![path.to_path_buf()];
     files.extend(prompts.into_read());
     files.extend(read_programs.into_inner());
-    let known = answer::Known { base, models: &models, recipes: &recipes };
+    let instructions = benchmark.adapter.instructions();
+    let known = answer::Known { base, models: &models, recipes: &recipes, instructions };
     let answer = answer::convert(&view.get("answer"), &known, &mut files, faults);
     let output = match view.get("output").text() {
         Some(output) => base.join(output),

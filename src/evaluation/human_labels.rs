@@ -15,7 +15,17 @@ pub(super) fn read(view: &View<'_>, file: &Path, text: &str, faults: &mut Faults
     let mut fault = |line: u64, message: String, hint: &str| {
         faults.add_in_file(Place::line(file, line), &view.path, message, hint.to_string());
     };
-    let mut records = records(text).into_iter();
+    let (records, unclosed) = records(text);
+    if let Some(line) = unclosed {
+        // All that follows would be one field of it.
+        fault(
+            line,
+            "a double quote is opened here and never closed".to_string(),
+            "close it, or double one that is part of a text",
+        );
+        return None;
+    }
+    let mut records = records.into_iter();
     let (line, header) = records.next().unwrap_or((1, Vec::new()));
     let column = |name: &str| header.iter().position(|field| field.trim() == name);
     let (Some(id_column), Some(label_column)) = (column("case_id"), column("label")) else {
@@ -50,11 +60,12 @@ pub(super) fn read(view: &View<'_>, file: &Path, text: &str, faults: &mut Faults
     (faults.len() == before).then_some(HumanLabels { file: name, rows })
 }
 
-/// The records, each with the line that it begins in; blank lines are none.
-fn records(text: &str) -> Vec<(u64, Vec<String>)> {
+/// The records, each with the line that it begins in; blank lines are none. And the line in which a quote is opened that is not
+/// closed.
+fn records(text: &str) -> (Vec<(u64, Vec<String>)>, Option<u64>) {
     let mut records = Vec::new();
     let (mut fields, mut field, mut quoted) = (Vec::new(), String::new(), false);
-    let (mut line, mut start) = (1, 1);
+    let (mut line, mut start, mut opened) = (1, 1, 1);
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
         match c {
@@ -64,6 +75,7 @@ fn records(text: &str) -> Vec<(u64, Vec<String>)> {
             }
             '"' if quoted || field.trim().is_empty() => {
                 quoted = !quoted;
+                opened = line;
             }
             ',' if !quoted => fields.push(std::mem::take(&mut field)),
             '\n' if !quoted => {
@@ -81,5 +93,5 @@ fn records(text: &str) -> Vec<(u64, Vec<String>)> {
     fields.push(field);
     records.push((start, fields));
     records.retain(|(_, fields)| fields.iter().any(|field| !field.trim().is_empty()) || fields.len() > 1);
-    records
+    (records, quoted.then_some(opened))
 }

@@ -8,24 +8,13 @@ use ragstage_stages::score::judge::{
 use ragstage_stages::score::names;
 
 use super::diagnostic::Faults;
-use super::evaluators::is_name;
+use super::evaluators::COLUMN;
 use super::human_labels;
 use super::models::Models;
 use super::prompt::{PROMPT_FIELD, PromptFiles};
 use super::rubric;
-use super::shape::{Choice, Field, Need, Range, Record, Refusal, Shape, TEXT, Tagged, TextRule};
+use super::shape::{Choice, Field, Need, Range, Record, Shape, TEXT, Tagged};
 use super::view::View;
-
-const NAME: Shape = Shape::Text(&TextRule {
-    expected: "the name of a column",
-    pattern: Some(r"^[A-Za-z][A-Za-z0-9_-]*$"),
-    refuse: |text| {
-        (!is_name(text)).then(|| Refusal {
-            message: "expected the name of a column: letters, digits, `_` and `-`".to_string(),
-            hint: None,
-        })
-    },
-});
 
 const MAX_CONTEXTS_FIELD: Field = Field {
     name: "max_contexts",
@@ -61,7 +50,7 @@ pub(super) static JUDGE: Tagged = Tagged {
         Field {
             name: "name",
             doc: "Name of the column, unique in the file; the judge's by default.",
-            shape: NAME,
+            shape: COLUMN,
             need: Need::Optional,
         },
         Field {
@@ -425,6 +414,12 @@ mod tests {
                 "4:- FOLDER/h.csv labels: expected 2 fields as in the first line, found 1 [put texts with commas into double quotes]",
                 "5:- FOLDER/h.csv labels: the case's id is empty [each line needs a case_id and a label]",
                 "6:- FOLDER/h.csv labels: the label is empty [each line needs a case_id and a label]",
+            ]
+        );
+        assert_eq!(
+            labels("case_id,label\nq1,4\nq2,\"kind\nq3,1\n"),
+            [
+                "3:- FOLDER/h.csv labels: a double quote is opened here and never closed [close it, or double one that is part of a text]"
             ]
         );
         assert!(labels("id,label\n")[0].contains("expected the columns `case_id` and `label`, found id, label"));

@@ -69,7 +69,7 @@ pub use own_evaluator::{OwnEvaluator, same};
 pub use program::{ProgramConfig, evaluator_file};
 pub use queries::{FULL_TEXT_SEARCH, QuerySpec};
 pub use recipe::{BuiltRecipe, Recipe, RecipeKind};
-pub use responses::{IMPORTED, RecordedTables, ResponsesConfig, ResponsesPlace, missing};
+pub use responses::{IMPORTED, RecordedTables, ResponsesConfig, ResponsesPlace};
 pub use schema::json_schema;
 pub use starter::starter;
 pub use system::SystemConfig;

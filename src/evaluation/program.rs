@@ -10,7 +10,7 @@ use ragstage_stages::score::program::ProgramRunner;
 
 use super::check::join;
 use super::diagnostic::{EvaluationErrors, Faults};
-use super::evaluators::{EvaluatorConfig, NAME, is_name};
+use super::evaluators::{COLUMN, EvaluatorConfig, is_name};
 use super::python_file::PythonFile;
 use super::secrets::{self, Substituted};
 use super::shape::{Choice, Field, Need, Record, Shape, TEXT};
@@ -22,17 +22,14 @@ const DEFAULT_BATCH: u32 = 16;
 /// What runs a Python file where nobody says otherwise.
 const PYTHON3: &str = "python3";
 
-const READS: Shape = Shape::List {
-    of: &Shape::Choice(&[
-        Choice { word: "answer", doc: "the answer and its citations" },
-        Choice { word: "results", doc: "what was found, with its texts" },
-        Choice { word: "question", doc: "the question" },
-    ]),
-    least: 0,
-};
+const READS: [Choice; 3] = [
+    Choice { word: "answer", doc: "the answer and its citations" },
+    Choice { word: "results", doc: "what was found, with its texts" },
+    Choice { word: "question", doc: "the question" },
+];
 
 const fn name(need: Need, doc: &'static str) -> Field {
-    Field { name: "name", doc, shape: NAME, need }
+    Field { name: "name", doc, shape: COLUMN, need }
 }
 
 const VERSION: Field = Field {
@@ -52,14 +49,14 @@ const FILES: Field = Field {
 const SHOWN: Field = Field {
     name: "reads",
     doc: "What it is shown beside what is right; it scores again where that changes. All of it by default.",
-    shape: READS,
+    shape: Shape::List { of: &Shape::Choice(&READS), least: 0 },
     need: Need::Optional,
 };
 
 const SCORES: Field = Field {
     name: "scores",
     doc: "The names of its scores where it gives several, each a column `name.score`; one score without a name by default.",
-    shape: Shape::List { of: &NAME, least: 1 },
+    shape: Shape::List { of: &COLUMN, least: 1 },
     need: Need::Optional,
 };
 
@@ -191,8 +188,13 @@ pub(super) struct Known<'a> {
     pub(super) files: &'a RefCell<Vec<PathBuf>>,
 }
 
-/// The program that a checked entry stands for; `None` where a fault hides it.
-pub(super) fn convert(view: &View<'_>, known: &Known<'_>, faults: &mut Faults) -> Option<ProgramConfig> {
+/// How a program is started, but for its command: in the folder `base`, with the `environment` of a checked mapping.
+pub(super) fn launch(
+    view: &View<'_>,
+    base: &Path,
+    environment: &dyn Fn(&str) -> Option<String>,
+    faults: &mut Faults,
+) -> Launch {
     let pairs = view.get("environment");
     for entry in pairs.entries() {
         if entry.key.contains('=') || entry.key.contains('\0') {
@@ -200,9 +202,14 @@ pub(super) fn convert(view: &View<'_>, known: &Known<'_>, faults: &mut Faults) -
             faults.add(entry.start, &path, "expected the name of an environment variable, without `=`");
         }
     }
-    let Substituted { pairs: environment, variables } = secrets::substitute(&pairs, known.environment, faults);
-    let directory = if known.base.as_os_str().is_empty() { PathBuf::from(".") } else { known.base.to_path_buf() };
-    let launch = Launch { command: Vec::new(), directory, environment, variables };
+    let Substituted { pairs: environment, variables } = secrets::substitute(&pairs, environment, faults);
+    let directory = if base.as_os_str().is_empty() { PathBuf::from(".") } else { base.to_path_buf() };
+    Launch { command: Vec::new(), directory, environment, variables }
+}
+
+/// The program that a checked entry stands for; `None` where a fault hides it.
+pub(super) fn convert(view: &View<'_>, known: &Known<'_>, faults: &mut Faults) -> Option<ProgramConfig> {
+    let launch = launch(view, known.base, known.environment, faults);
     let scores = view.get("scores");
     let said = Said {
         name: view.get("name").text().map(str::to_string),
@@ -324,9 +331,8 @@ impl Said {
         if self.scores.is_none() {
             own.scores.iter().flatten().filter(|score| !is_name(score)).for_each(|s| wrong("SCORES", s, "a name"));
         }
-        let known = ["answer", "results", "question"];
         if self.reads.is_none() {
-            let unknown = own.reads.iter().flatten().filter(|word| !known.contains(&word.as_str()));
+            let unknown = own.reads.iter().flatten().filter(|word| READS.iter().all(|known| known.word != *word));
             unknown.for_each(|word| wrong("READS", word, "\"answer\", \"results\" or \"question\""));
         }
         let mut files = vec![named(file.named, file.base)];
@@ -395,7 +401,7 @@ impl Said {
 }
 
 /// A word of a command as it is in the key: of an absolute path only the last part, for the rest is where this machine has it.
-fn key_word(word: &str) -> String {
+pub(super) fn key_word(word: &str) -> String {
     let path = Path::new(word);
     match path.file_name() {
         Some(name) if path.is_absolute() => name.to_string_lossy().into_owned(),
@@ -404,6 +410,6 @@ fn key_word(word: &str) -> String {
 }
 
 /// A file's name in the key, and where it is.
-fn named(file: &str, base: &Path) -> (String, PathBuf) {
+pub(super) fn named(file: &str, base: &Path) -> (String, PathBuf) {
     (key_word(file).replace('\\', "/"), base.join(file))
 }

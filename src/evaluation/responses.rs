@@ -2,14 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+pub use ragstage_stages::query::IMPORTED;
 use ragstage_stages::query::Missing;
 use ragstage_stages::responses::{Pick, ResponseFormat};
 
 use super::shape::{Choice, Field, Need, Record, Shape, TEXT};
 use super::view::View;
-
-/// The query that responses made elsewhere answer: who made them knows how they were asked for.
-pub const IMPORTED: &str = "imported";
 
 /// What `responses` accepts.
 pub(super) static RESPONSES: Record = Record {
@@ -109,7 +107,7 @@ pub(super) fn convert(view: &View<'_>, base: &Path) -> ResponsesConfig {
 }
 
 /// What the word of `missing` stands for.
-pub fn missing(word: &str) -> Option<Missing> {
+fn missing(word: &str) -> Option<Missing> {
     match word {
         "failed" => Some(Missing::Failed),
         "empty" => Some(Missing::Empty),

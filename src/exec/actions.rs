@@ -74,6 +74,11 @@ impl ActionSource {
                 spec: (**benchmark).clone(),
                 files: self.listing(benchmark)?,
                 documents: self.documents(benchmark, &of(input(0), "sources")?)?,
+                records: outputs
+                    .outputs(input(0))
+                    .iter()
+                    .find(|output| output.name == "records")
+                    .and_then(|output| benchmark.records(output.digest, output.bytes)),
                 salt,
             }),
             Spec::Materialize { unit, options } => Box::new(Materialize {
@@ -305,6 +310,7 @@ fn score_tables(outputs: &dyn NodeOutputs, responses: &[ResponseNodes]) -> Resul
                 evaluator: evaluator.clone(),
                 unit_id: response.unit_id.clone(),
                 scores: digest(outputs, *id, "scores")?,
+                observations: optional(outputs, *id, "observations"),
             });
         }
     }

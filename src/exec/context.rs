@@ -289,6 +289,13 @@ impl Context for ActionContext<'_> {
         failed.iter().for_each(|(label, error)| self.row_failed(label, error));
     }
 
+    fn may_start_programs(&self) -> Result<(), StageError> {
+        match self.shared.interrupt.asked() {
+            true => Err(self.error(StageErrorKind::Cancelled)),
+            false => Ok(()),
+        }
+    }
+
     fn source(&self, digest: &Digest) -> Result<Option<Vec<u8>>, StageError> {
         let Some(path) = self.shared.sources.path(digest) else {
             return Ok(None);
@@ -329,7 +336,8 @@ impl Context for ActionContext<'_> {
         let Some(pool) = self.shared.pools.of(batch.pool) else {
             return Ok(Ok(()));
         };
-        let notice = |notice: Notice<'_>| self.notice(batch.pool, "the knowledge base", notice);
+        let checked = if batch.pool == Pool::Programs { "the program" } else { "the knowledge base" };
+        let notice = |notice: Notice<'_>| self.notice(batch.pool, checked, notice);
         match self.waiting(|| pool.call(Expected::default(), &|call| check(call), &notice)) {
             Some(checked) => Ok(checked),
             None => Err(self.error(StageErrorKind::Cancelled)),

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ragstage_cache::{Digest, Store};
+use ragstage_stages::error::{InputError, Place};
 
 /// A file's digest and size in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,6 +75,17 @@ impl Sources {
         known.by_digest.insert(found.digest, path.to_path_buf());
         known.read.insert(path.to_path_buf(), stamp);
         Ok(Some(FileFact { digest: found.digest, size: found.size }))
+    }
+
+    /// The digest alone of a file that the user names, with the error that is told of it.
+    ///
+    /// # Errors
+    /// When the file is there and cannot be read.
+    pub fn digest(&self, path: &Path) -> Result<Option<Digest>, InputError> {
+        match self.fact(path) {
+            Ok(fact) => Ok(fact.map(|fact| fact.digest)),
+            Err(error) => Err(InputError::new(Place::file(path), format!("cannot be read: {error}"))),
+        }
     }
 
     /// The path of a file that had this digest when it was last looked at.

@@ -128,14 +128,14 @@ fn program(config: &ProgramConfig, sources: &Sources) -> Result<ProgramSpec, Vec
     let mut files = Vec::new();
     let mut errors = Vec::new();
     for (name, path) in &config.files {
-        match sources.fact(path) {
-            Ok(Some(fact)) => files.push((name.clone(), fact.digest)),
+        match sources.digest(path) {
+            Ok(Some(digest)) => files.push((name.clone(), digest)),
             Ok(None) => errors.push(
                 InputError::new(Place::file(path), format!("file of evaluator {:?} does not exist", config.name)).hint(
                     "correct its `files`; paths are relative to the evaluation file, and in FILES to the Python file",
                 ),
             ),
-            Err(error) => errors.push(InputError::new(Place::file(path), format!("cannot be read: {error}"))),
+            Err(error) => errors.push(error),
         }
     }
     if !errors.is_empty() {

@@ -26,18 +26,12 @@ pub(super) fn baseline(evaluation: &Evaluation, sources: &Sources) -> Result<Opt
         return Err(InputError::new(Place::file(&path), message)
             .hint("keep a copy elsewhere: `ragstage report -o FOLDER` writes one"));
     }
-    let digest = |path: &std::path::Path| {
-        let found = sources
-            .fact(path)
-            .map_err(|error| InputError::new(Place::file(path), format!("cannot be read: {error}")))?;
-        Ok(found.map(|fact| fact.digest))
-    };
-    let Some(report) = digest(&path)? else {
+    let Some(report) = sources.digest(&path)? else {
         return Err(InputError::new(Place::file(&path), "the baseline does not exist")
             .hint("keep the report.json and scores.parquet of a run: `ragstage report -o FOLDER` writes them"));
     };
     // Another report's table must not be taken for this one's.
     let ours = path.file_name().is_some_and(|name| name == "report.json");
-    let scores = if ours { digest(&path.with_file_name("scores.parquet"))? } else { None };
+    let scores = if ours { sources.digest(&path.with_file_name("scores.parquet"))? } else { None };
     Ok(Some(Baseline { path, report, scores }))
 }

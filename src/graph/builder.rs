@@ -16,6 +16,7 @@ use super::embedder;
 use super::error::GraphError;
 use super::evaluation_nodes::EvaluationNodes;
 use super::import;
+use super::knowledge_base::KbNodes;
 use super::lints::known_lints;
 use super::node::{Graph, Node, NodeId, ResponseNodes, Scope, Spec};
 use super::unit_place::UnitPlace;
@@ -211,19 +212,19 @@ impl GraphBuilder<'_> {
         let mut errors = Vec::new();
         let base = evaluation.path.parent().unwrap_or(std::path::Path::new(""));
         for path in &config.files {
-            match self.sources.fact(path) {
-                Ok(Some(fact)) => {
+            match self.sources.digest(path) {
+                Ok(Some(digest)) => {
                     // Relative to the evaluation file; reports do not tell where else on this machine a file is.
                     let outside = || path.file_name().map_or(path.as_path(), std::path::Path::new);
                     let name =
                         path.strip_prefix(base).unwrap_or_else(|_| outside()).to_string_lossy().replace('\\', "/");
-                    files.push((name, fact.digest));
+                    files.push((name, digest));
                 }
                 Ok(None) => errors.push(
                     InputError::new(Place::file(path), format!("file of recipe {:?} does not exist", recipe.name))
                         .hint("correct `system.files`; paths are relative to the evaluation file"),
                 ),
-                Err(error) => errors.push(InputError::new(Place::file(path), format!("cannot be read: {error}"))),
+                Err(error) => errors.push(error),
             }
         }
         if errors.is_empty() {
@@ -254,6 +255,9 @@ impl GraphBuilder<'_> {
             RecipeKind::Built(_) | RecipeKind::Responses(_) => Vec::new(),
         });
         let built = match &at.recipe.kind {
+            RecipeKind::Built(built) if !at.unit.is_asked() => {
+                (self.until >= Stage::Build).then(|| (built, KbNodes::none()))
+            }
             RecipeKind::Built(built) if self.until >= Stage::Materialize => {
                 let spec = Spec::Materialize { unit: at.unit.clone(), options: built.parse.clone() };
                 let pages = self.add(at, Step::Materialize, None, vec![at.prepare], spec, salt);
@@ -266,7 +270,8 @@ impl GraphBuilder<'_> {
             }
             _ => None,
         };
-        let ingest = at.system.filter(|system| system.ingests() && self.until >= Stage::Build).cloned().map(|system| {
+        let ingests = |system: &SystemSpec| system.ingests() && self.until >= Stage::Build && at.unit.is_asked();
+        let ingest = at.system.filter(|system| ingests(system)).cloned().map(|system| {
             let spec = Spec::Ingest { unit: at.unit.clone(), system, watched: watched.clone() };
             self.add(at, Step::Ingest, None, vec![at.prepare], spec, salt)
         });

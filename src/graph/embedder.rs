@@ -75,14 +75,14 @@ fn digest(place: &ModelPlace, files: &[ModelFile], sources: &Sources) -> Result<
     let mut errors = Vec::new();
     for file in files {
         let path = place.folder.join(file.name);
-        match sources.fact(&path) {
-            Ok(Some(fact)) => found.push((file.name, fact.digest)),
+        match sources.digest(&path) {
+            Ok(Some(digest)) => found.push((file.name, digest)),
             Ok(None) if !file.required => {}
             Ok(None) => {
                 let message = format!("file of model `{}` does not exist", place.model);
                 errors.push(InputError::new(Place::file(&path), message).hint(how_to_get(place)));
             }
-            Err(error) => errors.push(InputError::new(Place::file(&path), format!("cannot be read: {error}"))),
+            Err(error) => errors.push(error),
         }
     }
     if errors.is_empty() { Ok(model_digest(&found)) } else { Err(errors) }
@@ -109,9 +109,10 @@ fn how_to_get(place: &ModelPlace) -> String {
 
 /// The bytes of a file that need not be there. It counts as read.
 fn bytes(path: &Path, sources: &Sources) -> Result<Option<Vec<u8>>, InputError> {
-    let unreadable = |error: std::io::Error| InputError::new(Place::file(path), format!("cannot be read: {error}"));
-    match sources.fact(path).map_err(unreadable)? {
+    match sources.digest(path)? {
         None => Ok(None),
-        Some(_) => std::fs::read(path).map(Some).map_err(unreadable),
+        Some(_) => std::fs::read(path)
+            .map(Some)
+            .map_err(|error| InputError::new(Place::file(path), format!("cannot be read: {error}"))),
     }
 }

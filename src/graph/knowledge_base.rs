@@ -19,6 +19,11 @@ pub(super) struct KbNodes {
 }
 
 impl KbNodes {
+    /// No knowledge base, for a unit of which no case is asked.
+    pub(super) fn none() -> Self {
+        KbNodes { artifacts: BTreeMap::new() }
+    }
+
     /// The nodes of the artifacts that `mode` reads.
     pub(super) fn of(&self, mode: &SearchMode) -> BTreeMap<KbArtifact, NodeId> {
         let mut reads = BTreeSet::new();

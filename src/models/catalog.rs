@@ -55,7 +55,7 @@ impl CatalogModel {
 }
 
 /// The name among `names` that `name` is near to as a whole, or else to a long word of it: `wordlama` is `wordllama-l2-256`.
-pub(super) fn nearest_name<'a>(name: &str, names: impl Iterator<Item = &'a str> + Clone) -> Option<&'a str> {
+pub(crate) fn nearest_name<'a>(name: &str, names: impl Iterator<Item = &'a str> + Clone) -> Option<&'a str> {
     const LONG: usize = 6;
     let words = |name: &'a str| name.split(['-', '_']).filter(|word| word.len() >= LONG).collect::<Vec<_>>();
     nearest(name, names.clone()).or_else(|| {

@@ -1,21 +1,15 @@
 //! Brings a model into the user's folder, whole or not at all.
 
-use std::fs::File;
-use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use sha2::{Digest, Sha256};
 use ureq::Agent;
 
 use super::catalog::CatalogModel;
-use super::download::Download;
-use super::model_error::{ModelError, ModelErrorKind};
 use super::model_home::ModelHome;
-
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
-const REPLY_TIMEOUT: Duration = Duration::from_secs(60);
-const BUFFER: usize = 1 << 16;
+use crate::download::{
+    FetchError, FetchErrorKind, Notice, Transfer, agent, copy, holds_bytes, is_url, lock, remove_file, remove_folder,
+    replace_folder, sha256, with_suffix,
+};
 
 /// The files of a model that is not pinned, and whether there is no model without them.
 const UNPINNED: [(&str, bool); 5] = [
@@ -40,35 +34,12 @@ pub enum ModelSource {
 impl ModelSource {
     /// What `--from` names: a URL or a folder.
     pub fn of(text: &str) -> Self {
-        let scheme = text.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
-        match scheme.as_deref() {
-            Some("http" | "https") => ModelSource::Url(text.trim_end_matches('/').to_string()),
-            _ => ModelSource::Folder(PathBuf::from(text)),
+        if is_url(text) {
+            ModelSource::Url(text.trim_end_matches('/').to_string())
+        } else {
+            ModelSource::Folder(PathBuf::from(text))
         }
     }
-}
-
-/// What happens on the way.
-#[derive(Debug)]
-pub enum Notice<'a> {
-    /// Another process brings the same model; it is waited for.
-    Waiting,
-    /// A file is begun.
-    File(&'a str),
-    /// Its bytes arrive; so many are there already.
-    Receiving {
-        /// Bytes that are there.
-        have: u64,
-        /// Bytes of the whole file, where known.
-        size: Option<u64>,
-    },
-    /// So many more bytes arrived.
-    Bytes(u64),
-    /// An attempt failed; there will be another.
-    Retrying {
-        /// Why.
-        why: &'a ModelError,
-    },
 }
 
 /// A model that is there.
@@ -112,7 +83,7 @@ pub fn fetch(
     name: &str,
     source: &ModelSource,
     notice: &dyn Fn(Notice<'_>),
-) -> Result<Fetched, ModelError> {
+) -> Result<Fetched, FetchError> {
     let known = CatalogModel::find(name);
     let wanted = wanted(known);
     let folder = home.folder(name);
@@ -122,11 +93,11 @@ pub fn fetch(
         (ModelSource::Upstream, Some(known)) => Origin::Url { base: known.upstream, is_publishers: true },
         (ModelSource::Upstream, None) => {
             let place = name.to_string();
-            return Err(ModelError { operation: "get the model", place, kind: ModelErrorKind::Unknown });
+            return Err(FetchError { operation: "get the model", place, kind: FetchErrorKind::Unknown("model") });
         }
     };
     let fetch = Fetch { origin, staging: home.root().join(format!(".{name}.part")), notice };
-    std::fs::create_dir_all(home.root()).map_err(|error| ModelError::io("make the folder", home.root(), error))?;
+    std::fs::create_dir_all(home.root()).map_err(|error| FetchError::io("make the folder", home.root(), error))?;
     let _lock = lock(&home.root().join(format!(".{name}.lock")), notice)?;
     if known.is_some()
         && let Some(files) = whole(&folder, &wanted)?
@@ -134,7 +105,7 @@ pub fn fetch(
         return Ok(Fetched { folder, files, was_there: true, pinned: true });
     }
     let files = fetch.all(&wanted).inspect_err(|_| fetch.tidy())?;
-    fetch.move_to(&folder)?;
+    replace_folder(&fetch.staging, &folder)?;
     Ok(Fetched { folder, files, was_there: false, pinned: known.is_some() })
 }
 
@@ -159,7 +130,7 @@ fn wanted(known: Option<&CatalogModel>) -> Vec<Wanted> {
 }
 
 /// The files in `folder` if all are there and the pinned ones.
-fn whole(folder: &Path, wanted: &[Wanted]) -> Result<Option<Vec<FetchedFile>>, ModelError> {
+fn whole(folder: &Path, wanted: &[Wanted]) -> Result<Option<Vec<FetchedFile>>, FetchError> {
     let mut files = Vec::new();
     for file in wanted {
         match file.check(&folder.join(file.name))? {
@@ -170,45 +141,17 @@ fn whole(folder: &Path, wanted: &[Wanted]) -> Result<Option<Vec<FetchedFile>>, M
     Ok(Some(files))
 }
 
-/// Held until dropped; an advisory lock, free at once when its process dies.
-fn lock(path: &Path, notice: &dyn Fn(Notice<'_>)) -> Result<File, ModelError> {
-    let failed = |error| ModelError::io("lock", path, error);
-    let file = File::options().create(true).truncate(false).write(true).open(path).map_err(failed)?;
-    if let Err(std::fs::TryLockError::WouldBlock) = file.try_lock() {
-        notice(Notice::Waiting);
-    }
-    file.lock().map_err(failed)?;
-    Ok(file)
-}
-
 impl Wanted {
     /// The SHA-256 of the file at `path`, or how it differs from the pin.
-    fn check(&self, path: &Path) -> Result<Result<String, ModelErrorKind>, ModelError> {
-        let mut file = match File::open(path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Err(ModelErrorKind::NotThere)),
-            Err(error) => return Err(ModelError::io("read", path, error)),
-        };
-        let found = sha256(&mut file).map_err(|error| ModelError::io("read", path, error))?;
+    fn check(&self, path: &Path) -> Result<Result<String, FetchErrorKind>, FetchError> {
+        let Some(found) = sha256(path)? else { return Ok(Err(FetchErrorKind::NotThere)) };
         Ok(match self.pin {
-            Some((_, pinned)) if pinned != found => Err(ModelErrorKind::Mismatch {
+            Some((_, pinned)) if pinned != found => Err(FetchErrorKind::Mismatch {
                 expected: format!("the file with SHA-256 {pinned}"),
                 found: format!("one with {found}"),
             }),
             _ => Ok(found),
         })
-    }
-}
-
-fn sha256(file: &mut File) -> std::io::Result<String> {
-    let mut hasher = Sha256::new();
-    let mut buffer = vec![0; BUFFER];
-    loop {
-        let read = file.read(&mut buffer)?;
-        match buffer.get(..read).filter(|bytes| !bytes.is_empty()) {
-            Some(bytes) => hasher.update(bytes),
-            None => return Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()),
-        }
     }
 }
 
@@ -229,7 +172,7 @@ struct Fetch<'a> {
 }
 
 impl Fetch<'_> {
-    fn all(&self, wanted: &[Wanted]) -> Result<Vec<FetchedFile>, ModelError> {
+    fn all(&self, wanted: &[Wanted]) -> Result<Vec<FetchedFile>, FetchError> {
         let agent = agent();
         let mut files = Vec::new();
         for file in wanted {
@@ -241,7 +184,7 @@ impl Fetch<'_> {
     }
 
     /// Brings one file; its SHA-256, or `None` where it is not there and need not be.
-    fn one(&self, agent: &Agent, file: &Wanted) -> Result<Option<String>, ModelError> {
+    fn one(&self, agent: &Agent, file: &Wanted) -> Result<Option<String>, FetchError> {
         let target = self.staging.join(file.name);
         if file.pin.is_some()
             && let Ok(sha256) = file.check(&target)?
@@ -250,18 +193,16 @@ impl Fetch<'_> {
         }
         (self.notice)(Notice::File(file.name));
         let folder = target.parent().unwrap_or(&self.staging);
-        std::fs::create_dir_all(folder).map_err(|error| ModelError::io("make the folder", folder, error))?;
-        let mut part = target.clone().into_os_string();
-        part.push(".part");
-        let part = PathBuf::from(part);
+        std::fs::create_dir_all(folder).map_err(|error| FetchError::io("make the folder", folder, error))?;
+        let part = with_suffix(&target, ".part");
         let place = self.place(file);
-        let download = Download { url: &place, part: &part, bytes: file.pin.map(|(bytes, _)| bytes) };
+        let download = Transfer::new(&place, &part, file.pin.map(|(bytes, _)| bytes));
         let brought = match self.origin {
-            Origin::Folder(_) => self.copy(Path::new(&place), &part),
+            Origin::Folder(_) => copy(Path::new(&place), &part, self.notice),
             Origin::Url { .. } => download.run(agent, self.notice),
         };
         match brought {
-            Err(ModelError { kind: ModelErrorKind::NotThere, .. }) if !file.required => {
+            Err(FetchError { kind: FetchErrorKind::NotThere, .. }) if !file.required => {
                 // An earlier attempt may have brought one from elsewhere.
                 remove_file(&target)?;
                 if folder != self.staging {
@@ -273,13 +214,13 @@ impl Fetch<'_> {
         }
         match file.check(&part)? {
             Ok(sha256) => {
-                std::fs::rename(&part, &target).map_err(|error| ModelError::io("rename", &part, error))?;
+                std::fs::rename(&part, &target).map_err(|error| FetchError::io("rename", &part, error))?;
                 download.forget()?;
                 Ok(Some(sha256))
             }
             Err(kind) => {
                 download.forget()?;
-                Err(ModelError { operation: "take", place, kind })
+                Err(FetchError { operation: "take", place, kind })
             }
         }
     }
@@ -298,83 +239,12 @@ impl Fetch<'_> {
         }
     }
 
-    fn copy(&self, from: &Path, part: &Path) -> Result<(), ModelError> {
-        let mut source = File::open(from).map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotFound => {
-                ModelError { operation: "copy", place: from.display().to_string(), kind: ModelErrorKind::NotThere }
-            }
-            _ => ModelError::io("copy", from, error),
-        })?;
-        (self.notice)(Notice::Receiving { have: 0, size: source.metadata().ok().map(|found| found.len()) });
-        let io = |error| ModelError::io("write", part, error);
-        let mut file = File::create(part).map_err(io)?;
-        let mut buffer = vec![0; BUFFER];
-        loop {
-            let read = source.read(&mut buffer).map_err(|error| ModelError::io("read", from, error))?;
-            let Some(bytes) = buffer.get(..read).filter(|bytes| !bytes.is_empty()) else { break };
-            file.write_all(bytes).map_err(io)?;
-            (self.notice)(Notice::Bytes(read as u64));
-        }
-        file.sync_all().map_err(io)
-    }
-
-    /// Makes the staging folder the model's folder, in the place of an older one.
-    fn move_to(&self, folder: &Path) -> Result<(), ModelError> {
-        let old = self.staging.with_extension("old");
-        remove(&old)?;
-        match std::fs::rename(folder, &old) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(ModelError::io("replace", folder, error));
-            }
-            _ => {}
-        }
-        std::fs::rename(&self.staging, folder).map_err(|error| ModelError::io("rename", &self.staging, error))?;
-        remove(&old)
-    }
-
     /// After a failure: a copy is begun anew next time, and a download is kept where there is something of it.
     fn tidy(&self) {
         let is_copy = matches!(self.origin, Origin::Folder(_));
         if is_copy || !holds_bytes(&self.staging) {
             // What is left here is no model, and the next attempt clears it up.
-            let _ = remove(&self.staging);
+            let _ = remove_folder(&self.staging);
         }
     }
-}
-
-fn remove(folder: &Path) -> Result<(), ModelError> {
-    match std::fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(ModelError::io("delete", folder, error)),
-        _ => Ok(()),
-    }
-}
-
-fn remove_file(path: &Path) -> Result<(), ModelError> {
-    match std::fs::remove_file(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(ModelError::io("delete", path, error)),
-        _ => Ok(()),
-    }
-}
-
-/// Whether a file of some length is anywhere below `folder`, versions aside.
-fn holds_bytes(folder: &Path) -> bool {
-    std::fs::read_dir(folder).into_iter().flatten().flatten().any(|entry| {
-        let path = entry.path();
-        let is_version = path.extension().is_some_and(|extension| extension == "version");
-        match entry.metadata() {
-            Ok(found) if found.is_dir() => holds_bytes(&path),
-            Ok(found) => found.len() > 0 && !is_version,
-            Err(_) => false,
-        }
-    })
-}
-
-fn agent() -> Agent {
-    Agent::config_builder()
-        .http_status_as_error(false)
-        .timeout_connect(Some(CONNECT_TIMEOUT))
-        .timeout_recv_response(Some(REPLY_TIMEOUT))
-        .user_agent(concat!("ragstage/", env!("CARGO_PKG_VERSION")))
-        .build()
-        .new_agent()
 }

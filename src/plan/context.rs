@@ -102,6 +102,10 @@ impl Context for PlanContext<'_> {
         false
     }
 
+    fn may_start_programs(&self) -> Result<(), StageError> {
+        Err(self.stopped())
+    }
+
     fn source(&self, digest: &Digest) -> Result<Option<Vec<u8>>, StageError> {
         Ok(self.shared.sources.path(digest).and_then(|path| std::fs::read(path).ok()))
     }

@@ -26,8 +26,11 @@ pub(super) struct Expected<'a> {
 }
 
 impl<'a> Expected<'a> {
-    pub(super) fn new(entries: &'a [Entry]) -> Self {
+    /// Those of `entries`. `no_sources` is the digest of a list of no source files, which is read at once: it stands for that of a
+    /// benchmark whose program has not run yet.
+    pub(super) fn new(entries: &'a [Entry], no_sources: Digest) -> Self {
         let names = [
+            "records",
             "parsed",
             "chunks",
             "full_text_index",
@@ -46,10 +49,10 @@ impl<'a> Expected<'a> {
             "score_table",
             "latency",
         ];
-        let unknown = names
-            .into_iter()
-            .map(|name| OutputRecord { name: name.to_string(), digest: UNKNOWN, bytes: 0, rows: 0, observation: false })
-            .collect();
+        let record =
+            |name: &str, digest| OutputRecord { name: name.to_string(), digest, bytes: 0, rows: 0, observation: false };
+        let unknown = names.into_iter().map(|name| record(name, UNKNOWN));
+        let unknown = unknown.chain([record("sources", no_sources)]).collect();
         Expected { entries, unknown }
     }
 }

@@ -15,6 +15,8 @@ pub struct Plan {
     pub entries: Vec<Entry>,
     /// The nodes of each evaluation.
     pub evaluations: Vec<EvaluationNodes>,
+    /// The evaluations of which no more is planned than to prepare the benchmark: a program prints it, and has not done so yet.
+    pub unprepared: Vec<String>,
 }
 
 /// What a plan amounts to.

@@ -9,6 +9,7 @@ use ragstage_cache::{Digest, Manifest};
 use ragstage_stages::artifact::{Documents, Queries, Units};
 use ragstage_stages::contract::{Action, Artifact, Pool, Produced};
 use ragstage_stages::error::{DecodeError, StageError, StageErrorKind};
+use ragstage_stages::prepare::SourceList;
 use ragstage_stages::query::system::IngestMode;
 use ragstage_stages::step::{Stage, Step};
 
@@ -50,7 +51,8 @@ impl Planner<'_> {
         until: Stage,
         salts: &[BTreeMap<String, u64>],
     ) -> Result<Plan, RunError> {
-        let mut plan = Plan { graph: Graph::default(), entries: Vec::new(), evaluations: Vec::new() };
+        let mut plan =
+            Plan { graph: Graph::default(), entries: Vec::new(), evaluations: Vec::new(), unprepared: Vec::new() };
         let salt = |index: usize| {
             move |step: Step| salts.get(index).and_then(|salts| salts.get(step.name())).copied().unwrap_or(0)
         };
@@ -62,7 +64,10 @@ impl Planner<'_> {
         self.survey(&mut plan)?;
         for (index, (evaluation, &prepare)) in evaluations.iter().zip(&prepares).enumerate() {
             let units = plan.entries[prepare.0].outputs.iter().find(|output| output.name == "units");
-            let Some(units) = units.map(|output| output.digest) else { continue };
+            let Some(units) = units.map(|output| output.digest) else {
+                plan.unprepared.push(evaluation.name.clone());
+                continue;
+            };
             let units = Units::decode((self.source.blob)(&units)?)
                 .map_err(|error| RunError::Internal(format!("units: {error}")))?;
             let mut builder = self.builder(&mut plan.graph, until);
@@ -192,7 +197,10 @@ impl Planner<'_> {
     /// # Errors
     /// When a source file cannot be read any more.
     pub fn manifest(&self, plan: &Plan, id: NodeId) -> Result<Manifest, RunError> {
-        let action = self.source.action(plan.graph.node(id), &Expected::new(&plan.entries))?;
+        let none =
+            SourceList::default().encode().map_err(|error| RunError::Internal(format!("source list: {error}")))?;
+        let expected = Expected::new(&plan.entries, self.overlay.put(none));
+        let action = self.source.action(plan.graph.node(id), &expected)?;
         Ok(Manifest::of(&*action))
     }
 

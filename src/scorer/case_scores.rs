@@ -3,15 +3,19 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use ragstage_stages::artifact::{Golds, Json, Queries, Score, ScoreState, ScoreValue};
+use ragstage_stages::aggregate::{Counts, NoHeadline, mean};
+use ragstage_stages::artifact::{Golds, Json, Queries, Score, ScoreValue};
 use ragstage_stages::error::{InputError, RowError, RowErrorKind};
 use ragstage_stages::responses::{Parts, Response, ResponseLine, Twins, parse_response, response_lines};
 use ragstage_stages::score::{CaseView, Evaluator, Passages, Reads, ResponseView};
 use rayon::prelude::*;
 
+use super::blocks::{Blocks, last_line};
 use super::faults::unreadable;
-use super::line_blocks::LineBlocks;
 use super::read_file;
+
+/// Bytes that are read at once.
+const BLOCK: usize = 4 << 20;
 
 /// What becomes of cases without response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,16 +40,12 @@ pub struct CaseScores {
 /// What one evaluator gave.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct EvaluatorSummary {
-    /// The mean over scored cases; `None` where none has a number.
+    /// How many cases are behind the mean.
+    pub counts: Counts,
+    /// The mean over scored cases, where it may be told.
     pub mean: Option<f64>,
-    /// Cases with a value.
-    pub scored: usize,
-    /// Cases whose response or evaluator failed.
-    pub failed: usize,
-    /// Cases without gold of the needed kind.
-    pub skipped: usize,
-    /// The scored cases among those that are not skipped.
-    pub coverage: Option<f64>,
+    /// Why it may not.
+    pub no_mean: Option<NoHeadline>,
 }
 
 impl CaseScores {
@@ -96,7 +96,7 @@ impl CaseScores {
         let mut unknown = Vec::new();
 
         let failed = |error| unreadable(path, &error);
-        let mut blocks = LineBlocks::new(read_file::open(path).map_err(failed)?);
+        let mut blocks = Blocks::new(read_file::open(path).map_err(failed)?, BLOCK, last_line);
         let mut block = blocks.next(Vec::new()).map_err(failed)?;
         let (mut spare, mut first) = (Vec::new(), 1);
         while let Some(text) = block {
@@ -137,25 +137,15 @@ impl CaseScores {
         Ok(CaseScores { cases, missing: absent, unknown })
     }
 
-    /// What evaluator `evaluator` gave.
-    pub fn summary(&self, evaluator: usize) -> EvaluatorSummary {
-        let mut summary = EvaluatorSummary { mean: None, scored: 0, failed: 0, skipped: 0, coverage: None };
-        let (mut sum, mut numbers) = (0.0, 0usize);
-        for score in self.cases.iter().filter_map(|scores| scores.get(evaluator)) {
-            match score.state {
-                ScoreState::Scored => summary.scored += 1,
-                ScoreState::Failed => summary.failed += 1,
-                ScoreState::Skipped => summary.skipped += 1,
-            }
-            if let Some(value) = score.value.as_ref().and_then(ScoreValue::number) {
-                sum += value;
-                numbers += 1;
-            }
-        }
-        summary.mean = (numbers > 0).then(|| sum / numbers as f64);
-        let expected = summary.scored + summary.failed;
-        summary.coverage = (expected > 0).then(|| summary.scored as f64 / expected as f64);
-        summary
+    /// What evaluator `evaluator` gave; no mean is told where a smaller share of the cases is scored than `floor`.
+    pub fn summary(&self, evaluator: usize, floor: f64) -> EvaluatorSummary {
+        let scores = || self.cases.iter().filter_map(|scores| scores.get(evaluator));
+        let values = || scores().filter_map(|score| score.value.as_ref());
+        let counts = Counts::of(scores().map(|score| score.state));
+        let numeric = !values().any(|value| matches!(value, ScoreValue::Label(_)));
+        let no_mean = NoHeadline::of(&counts, numeric, floor);
+        let numbers: Vec<f64> = values().filter_map(ScoreValue::number).collect();
+        EvaluatorSummary { counts, mean: mean(&numbers).filter(|_| no_mean.is_none()), no_mean }
     }
 }
 

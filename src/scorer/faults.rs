@@ -1,5 +1,6 @@
 //! What is wrong with a file, counted beyond the first ones.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use ragstage_stages::error::{InputError, Place};
@@ -77,15 +78,23 @@ impl Faults {
     /// All of them.
     pub fn into_errors(mut self) -> Vec<InputError> {
         if self.more > 0 {
-            let message = format!("{} more lines are wrong and not told", self.more);
+            let unit = if self.table { "rows" } else { "lines" };
+            let message = format!("{} more {unit} are wrong and not told", self.more);
             self.told.push(InputError::new(Place::file(&self.path), message));
         }
         self.told
     }
 }
 
-/// A file that cannot be read.
+/// A file that cannot be read. One that is there and can be opened is not what it should be: gzip that was cut off or is damaged
+/// has these kinds of error, and so have the errors of [`super::blocks`].
 pub fn unreadable(path: &Path, error: &std::io::Error) -> Vec<InputError> {
-    let error = InputError::new(Place::file(path), format!("cannot be read: {error}"));
-    vec![error.hint("name a file that is there and may be read")]
+    let hint = match error.kind() {
+        ErrorKind::UnexpectedEof => "the gzip ends before its end: fetch or pack the file again",
+        ErrorKind::InvalidInput => "the gzip is damaged: fetch or pack the file again",
+        ErrorKind::InvalidData => "save the file as UTF-8",
+        ErrorKind::FileTooLarge => "is the file what it should be?",
+        _ => "name a file that is there and may be read",
+    };
+    vec![InputError::new(Place::file(path), format!("cannot be read: {error}")).hint(hint)]
 }

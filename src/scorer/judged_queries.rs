@@ -12,6 +12,9 @@ use super::query_scorer::hash;
 use super::words::{column, line_end, words};
 use super::{read_file, run_parquet};
 
+/// What to do about a grade that is none.
+pub(super) const GRADE_HINT: &str = "0 is not relevant, 1 and more is";
+
 /// The judged documents of one query.
 #[derive(Debug, Default)]
 pub struct JudgedQuery {
@@ -120,9 +123,12 @@ impl JudgedQueries {
 
     /// The queries for whose judgements `measure` is not defined, with the reasons.
     pub fn undefined(&self, measure: &dyn Measure) -> Vec<(String, String)> {
+        let Some(bound) = measure.bound() else { return Vec::new() };
+        let text = |id: &[u8]| String::from_utf8_lossy(id).into_owned();
         let reason = |query: &JudgedQuery| {
-            let why = measure.check(&query.judgements).err()?;
-            Some((String::from_utf8_lossy(&query.id).into_owned(), why))
+            let judged =
+                query.documents.iter().map(|judged| (format!("document {:?}", text(&judged.id)), judged.grade));
+            Some((text(&query.id), bound.fault(&query.judgements, judged)?))
         };
         self.queries.iter().filter_map(reason).collect()
     }
@@ -166,11 +172,9 @@ fn parse(bytes: &[u8], faults: &mut Faults) -> Vec<Judgement> {
                 continue;
             }
         };
-        match decimal(grade.1).filter(|value| value.fract() == 0.0 && value.abs() < 9_007_199_254_740_992.0) {
-            Some(value) => {
-                let judgement =
-                    Judgement { line: number, query: query.to_vec(), document: document.to_vec(), grade: value as i64 };
-                judgements.push(judgement);
+        match decimal(grade.1).and_then(whole_grade) {
+            Some(grade) => {
+                judgements.push(Judgement { line: number, query: query.to_vec(), document: document.to_vec(), grade });
             }
             None => faults.add(
                 Fault {
@@ -178,13 +182,18 @@ fn parse(bytes: &[u8], faults: &mut Faults) -> Vec<Judgement> {
                     column: Some(column(line, grade.0)),
                     message: format!("expected a whole number as grade, found {:?}", String::from_utf8_lossy(grade.1)),
                     earlier: None,
-                    hint: "0 is not relevant, 1 and more is",
+                    hint: GRADE_HINT,
                 },
                 0,
             ),
         }
     }
     judgements
+}
+
+/// The grade that a number is; `None` where it is no whole one that a double tells from its neighbours.
+pub(super) fn whole_grade(value: f64) -> Option<i64> {
+    (value.fract() == 0.0 && value.abs() < 9_007_199_254_740_992.0).then_some(value as i64)
 }
 
 fn is_header(cells: &[(usize, &[u8])]) -> bool {

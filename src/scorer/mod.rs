@@ -1,10 +1,10 @@
 //! A scorer that needs no store and no evaluation file: measures of run files, and evaluators of response files.
 
+mod blocks;
 mod case_scores;
 mod decimal;
 mod faults;
 mod judged_queries;
-mod line_blocks;
 mod piece;
 mod query_scorer;
 mod read_file;

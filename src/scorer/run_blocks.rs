@@ -1,8 +1,9 @@
 //! A run file in blocks of whole lines that tear no query apart.
 
-use std::io::{self, Read};
+use std::io::Read;
 use std::ops::Range;
 
+use super::blocks::Blocks;
 use super::words::{blanks_end, line_end, word_end};
 
 /// Bytes that are read at once.
@@ -10,60 +11,9 @@ const BLOCK: usize = 8 << 20;
 /// About how many bytes one thread is given.
 const PIECE: usize = 1 << 20;
 
-/// Reads blocks.
-pub struct RunBlocks {
-    file: Box<dyn Read + Send>,
-    /// What was read of the next block already.
-    rest: Vec<u8>,
-    started: bool,
-    ended: bool,
-    /// The bytes of a block.
-    size: usize,
-}
-
-impl RunBlocks {
-    /// The blocks of `file`.
-    pub fn new(file: Box<dyn Read + Send>) -> Self {
-        RunBlocks { file, rest: Vec::new(), started: false, ended: false, size: BLOCK }
-    }
-
-    /// The next block, in the memory of `block`; `None` after the last one.
-    ///
-    /// # Errors
-    /// When the file cannot be read, is UTF-16, or one query has more than 4 GB of lines.
-    pub fn next(&mut self, mut block: Vec<u8>) -> io::Result<Option<Vec<u8>>> {
-        block.clear();
-        block.append(&mut self.rest);
-        let mut wanted = self.size;
-        while !self.ended {
-            let more = wanted.saturating_sub(block.len()).max(1);
-            block.reserve(more);
-            let read = self.file.by_ref().take(more as u64).read_to_end(&mut block)?;
-            self.ended = read < more;
-            if !self.started {
-                self.started = true;
-                if block.starts_with(b"\xff\xfe") || block.starts_with(b"\xfe\xff") {
-                    return Err(io::Error::new(io::ErrorKind::InvalidData, "expected UTF-8, found UTF-16"));
-                }
-                if block.starts_with(b"\xef\xbb\xbf") {
-                    block.drain(..3);
-                }
-            }
-            if self.ended {
-                break;
-            }
-            if let Some(cut) = last_change(&block) {
-                self.rest.extend_from_slice(block.get(cut..).unwrap_or_default());
-                block.truncate(cut);
-                break;
-            }
-            if block.len() >= u32::MAX as usize / 2 {
-                return Err(io::Error::new(io::ErrorKind::FileTooLarge, "one query has more than 2 GB of lines"));
-            }
-            wanted = block.len() * 2;
-        }
-        Ok((!block.is_empty()).then_some(block))
-    }
+/// The blocks of `file`.
+pub fn run_blocks(file: Box<dyn Read + Send>) -> Blocks {
+    Blocks::new(file, BLOCK, last_change)
 }
 
 /// The first word of the line at `start`; empty if it is blank.
@@ -133,8 +83,8 @@ mod tests {
     fn blocks_are_the_file_and_hold_whole_queries() {
         let text = run(50, 7);
         for size in [1, 10, 100, 333, 1000, 100_000] {
-            let file = io::Cursor::new(text.clone().into_bytes());
-            let mut blocks = RunBlocks { size, ..RunBlocks::new(Box::new(file)) };
+            let file = std::io::Cursor::new(text.clone().into_bytes());
+            let mut blocks = Blocks::new(Box::new(file), size, last_change);
             let mut whole = Vec::new();
             while let Some(block) = blocks.next(Vec::new()).expect("a block") {
                 let lines = block.iter().filter(|byte| **byte == b'\n').count();
@@ -157,13 +107,5 @@ mod tests {
             assert_eq!(text[piece].lines().count() % 600, 0);
         }
         assert_eq!(end, text.len());
-    }
-
-    #[test]
-    fn a_byte_order_mark_is_no_part_of_the_first_query() {
-        let mut blocks = RunBlocks::new(Box::new(&b"\xef\xbb\xbfq Q0 d 1 1 t"[..]));
-        assert_eq!(blocks.next(Vec::new()).expect("a block"), Some(b"q Q0 d 1 1 t".to_vec()));
-        assert_eq!(blocks.next(Vec::new()).expect("the end"), None);
-        assert!(RunBlocks::new(Box::new(&b"\xff\xfeq\0"[..])).next(Vec::new()).is_err());
     }
 }

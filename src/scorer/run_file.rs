@@ -12,7 +12,7 @@ use super::judged_queries::JudgedQueries;
 use super::piece::{Piece, PieceScores, twin};
 use super::query_scorer::QueryScorer;
 use super::read_file;
-use super::run_blocks::{RunBlocks, pieces};
+use super::run_blocks::{pieces, run_blocks};
 use super::run_parquet::{self, RunGroup, Table};
 use super::run_scores::{RunScores, Scattered};
 use super::run_text::RunText;
@@ -133,7 +133,7 @@ impl<'a> RunFile<'a> {
         if !faults.is_empty() {
             return Err(faults.into_errors());
         }
-        run_parquet::write(path, &run).map_err(|error| {
+        crate::publish::write_with(path, |file| run_parquet::write(file, &run)).map_err(|error| {
             let place = ragstage_stages::error::Place::file(path);
             vec![InputError::new(place, format!("cannot be written: {error}"))]
         })?;
@@ -155,7 +155,7 @@ impl<'a> RunFile<'a> {
         mut take: impl FnMut(&[u8], T) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
         let failed = |error| unreadable(self.path, &error);
-        let mut blocks = RunBlocks::new(read_file::open(self.path).map_err(failed)?);
+        let mut blocks = run_blocks(read_file::open(self.path).map_err(failed)?);
         let mut block = blocks.next(Vec::new()).map_err(failed)?;
         let mut spare = Vec::new();
         while let Some(text) = block {

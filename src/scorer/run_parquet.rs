@@ -14,7 +14,7 @@ use arrow::array::{
     StringViewArray,
 };
 use arrow::compute::cast;
-use arrow::datatypes::{DataType, Field, Float64Type, Int32Type, Int64Type, Schema};
+use arrow::datatypes::{DataType, Field, Float64Type, Int32Type, Schema};
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 use parquet::arrow::{ArrowWriter, ProjectionMask};
 use parquet::basic::{Compression, Encoding};
@@ -23,7 +23,7 @@ use parquet::schema::types::ColumnPath;
 use ragstage_stages::error::{InputError, Place};
 
 use super::faults::{Fault, Faults};
-use super::judged_queries::Judgement;
+use super::judged_queries::{GRADE_HINT, Judgement, whole_grade};
 use super::query_scorer::QueryScorer;
 use super::rows::{Rows, Segment, rank_key, score_of};
 use super::whole_run::WholeRun;
@@ -41,11 +41,11 @@ const ROW_GROUP: usize = 1 << 17;
 /// # Errors
 /// When it cannot be read.
 pub fn is_parquet(path: &Path) -> io::Result<bool> {
-    let file = File::open(path)?;
-    // What is read of a pipe is gone.
-    if !file.metadata()?.is_file() {
+    // What is read of a pipe is gone, and whoever writes into a named one ends when it is opened and closed again.
+    if !std::fs::metadata(path)?.is_file() {
         return Ok(false);
     }
+    let file = File::open(path)?;
     let mut first = Vec::with_capacity(4);
     file.take(4).read_to_end(&mut first)?;
     Ok(first == b"PAR1")
@@ -230,19 +230,28 @@ pub fn judgements(path: &Path) -> Result<Vec<Judgement>, Vec<InputError>> {
     let table = Table::open(path, [QUERY, DOCUMENT, GRADE])?;
     let mut judgements = Vec::new();
     let mut faults = Faults::of_table(path);
+    let mut line = 0;
     for group in 0..table.groups() {
         for [queries, documents, grades] in table.group(group)? {
             let wrong = |error: arrow::error::ArrowError| table.wrong_type(&error);
             let (queries, documents) =
                 (cast(&queries, &DataType::Utf8).map_err(wrong)?, cast(&documents, &DataType::Utf8).map_err(wrong)?);
-            let grades = cast(&grades, &DataType::Int64).map_err(wrong)?;
+            let grades = cast(&grades, &DataType::Float64).map_err(wrong)?;
             let (queries, documents): (&StringArray, &StringArray) = (queries.as_string(), documents.as_string());
-            let grades = grades.as_primitive::<Int64Type>();
+            let grades = grades.as_primitive::<Float64Type>();
             for ((query, document), grade) in queries.iter().zip(documents.iter()).zip(grades.iter()) {
-                let line = judgements.len() as u64 + 1;
+                line += 1;
+                let mut wrong = |found: &str, hint| {
+                    let message = format!("expected two ids and a whole number as grade, found {found}");
+                    faults.add(Fault { line, column: None, message, earlier: None, hint }, 0);
+                };
                 let (Some(query), Some(document), Some(grade)) = (query, document, grade) else {
-                    let message = "expected two ids and a whole number, found null".to_string();
-                    faults.add(Fault { line, column: None, message, earlier: None, hint: "leave such rows out" }, 0);
+                    wrong("null", "leave such rows out");
+                    continue;
+                };
+                // A cast to whole numbers would cut off what is behind the point.
+                let Some(grade) = whole_grade(grade) else {
+                    wrong(&grade.to_string(), GRADE_HINT);
                     continue;
                 };
                 judgements.push(Judgement { line, query: query.into(), document: document.into(), grade });
@@ -252,11 +261,11 @@ pub fn judgements(path: &Path) -> Result<Vec<Judgement>, Vec<InputError>> {
     if faults.is_empty() { Ok(judgements) } else { Err(faults.into_errors()) }
 }
 
-/// Writes `run` to `path`, the rows of each query in trec_eval's order.
+/// Writes `run` into `file`, the rows of each query in trec_eval's order.
 ///
 /// # Errors
 /// When the file cannot be written, or an id is no UTF-8.
-pub fn write(path: &Path, run: &WholeRun) -> io::Result<()> {
+pub fn write(file: &mut File, run: &WholeRun) -> io::Result<()> {
     let text = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
     let schema = Arc::new(Schema::new(vec![
         Field::new(QUERY, text, false),
@@ -275,7 +284,7 @@ pub fn write(path: &Path, run: &WholeRun) -> io::Result<()> {
             .set_column_dictionary_enabled(column.clone(), false)
             .set_column_encoding(column, Encoding::PLAIN);
     }
-    let mut writer = ArrowWriter::try_new(File::create(path)?, schema.clone(), Some(properties.build()))?;
+    let mut writer = ArrowWriter::try_new(file, schema.clone(), Some(properties.build()))?;
     let mut scorer = QueryScorer::default();
     let mut queries = StringDictionaryBuilder::<Int32Type>::new();
     let (mut documents, mut scores): (Vec<&str>, Vec<f32>) = (Vec::new(), Vec::new());
@@ -304,4 +313,40 @@ pub fn write(path: &Path, run: &WholeRun) -> io::Result<()> {
     }
     writer.close()?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(grades: ArrayRef) -> Result<Vec<i64>, Vec<String>> {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        let text = |name: &str| Arc::new(Field::new(name, DataType::Utf8, true));
+        let grade = Arc::new(Field::new(GRADE, grades.data_type().clone(), true));
+        let schema = Arc::new(Schema::new(vec![text(QUERY), text(DOCUMENT), grade]));
+        let queries: ArrayRef = Arc::new(StringArray::from(vec!["q"; grades.len()]));
+        let documents: ArrayRef = Arc::new(StringArray::from_iter_values((0..grades.len()).map(|n| format!("d{n}"))));
+        let rows = RecordBatch::try_new(schema.clone(), vec![queries, documents, grades]).expect("rows");
+        let mut writer = ArrowWriter::try_new(file.reopen().expect("a file"), schema, None).expect("a writer");
+        writer.write(&rows).expect("rows");
+        writer.close().expect("a table");
+        let found = judgements(file.path());
+        let grades = |found: Vec<Judgement>| found.into_iter().map(|judgement| judgement.grade).collect();
+        let message = |error: InputError| error.message;
+        found.map(grades).map_err(|errors| errors.into_iter().map(message).collect())
+    }
+
+    #[test]
+    fn grades_are_whole_and_faults_have_their_rows() {
+        assert_eq!(told(Arc::new(Float64Array::from(vec![1.0, 0.0, -2.0]))), Ok(vec![1, 0, -2]));
+        let expected = "expected two ids and a whole number as grade, found";
+        assert_eq!(
+            told(Arc::new(Float64Array::from(vec![Some(1.0), None, Some(0.5), None]))),
+            Err(vec![
+                format!("row 2: {expected} null"),
+                format!("row 3: {expected} 0.5"),
+                format!("row 4: {expected} null")
+            ])
+        );
+    }
 }

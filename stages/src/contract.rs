@@ -335,6 +335,14 @@ pub trait Context: Sync {
     /// When the file cannot be read or changed while the run was going on.
     fn source(&self, digest: &Digest) -> Result<Option<Vec<u8>>, StageError>;
 
+    /// Whether the action may start a program, or let one go on: it is to stop where this is an error.
+    ///
+    /// # Errors
+    /// When the run is interrupted, or is a plan, which starts nothing.
+    fn may_start_programs(&self) -> Result<(), StageError> {
+        Ok(())
+    }
+
     /// Every item's row, in item order: from the row cache, else computed (in parallel), journaled and kept.
     ///
     /// # Errors

@@ -9,8 +9,8 @@ use ragstage_cache::Digest;
 use ragstage_cache::key::key_of;
 use ragstage_cache::table::TableReader;
 use ragstage_stages::aggregate::{
-    BuildReport, CaseResults, GateSpec, Latency, MeasureSummary, NoHeadline, Resampled, StatisticsOptions, Summary,
-    UsagePart, UsageTable, check,
+    BuildReport, CaseResults, GateRule, GateSpec, Latency, MeasureSummary, NoHeadline, NoWorseThan, Resampled,
+    StatisticsOptions, Summary, UsagePart, UsageTable, check,
 };
 use ragstage_stages::artifact::{Json, Observation, Observations, Score, ScoreValue};
 use ragstage_stages::contract::{Action, Artifact};
@@ -206,8 +206,13 @@ fn what_models_took_is_told_by_part_and_model() {
             .map(|tokens| tokens.map(|(tokens, source)| usage("planner", tokens, source)).into_iter().collect())
             .to_vec(),
     );
+    let judged =
+        observed(vec![vec![usage("judge", 60, server)], vec![], vec![], vec![usage("judge", 60, server)], vec![]]);
     let table = &mut evaluation.aggregate.responses[0];
     (table.retrieve_observations, table.answer_observations) = (retrieve, answer);
+    let unjudged = key_of(&evaluation.aggregate);
+    evaluation.aggregate.scores[0].observations = judged;
+    assert_ne!(key_of(&evaluation.aggregate), unjudged);
     let ran = evaluation.memory.run(&evaluation.aggregate);
     // Values are what they were.
     assert_eq!(ran.digest("summary"), plain.digest("summary"));
@@ -226,13 +231,18 @@ fn what_models_took_is_told_by_part_and_model() {
             (UsagePart::Retrieve, "planner", 5, 10, 500, 0, 100.0),
             (UsagePart::Retrieve, "a|b", 5, 10, 250, 0, 50.0),
             (UsagePart::Answer, "planner", 3, 6, 630, 1, 210.0),
+            (UsagePart::Judge, "judge", 2, 4, 140, 0, 70.0),
         ]
     );
+    let evaluators: Vec<Option<&str>> = table.rows.iter().map(|row| row.evaluator.as_deref()).collect();
+    assert_eq!(evaluators, [None, None, None, Some("AP")]);
     assert_eq!((table.rows[2].usd, table.rows[2].usd_per_case), (0.0045, 0.0015));
     let report = evaluation.report();
     let row = "| base / text | answer | planner | 3 | 6 | 600 | 30 | 210.0 | 0.004500 | 0.001500 | server; ragstage for 1 cases |";
     assert!(text(&report, "report.md").contains(row), "{}", text(&report, "report.md"));
     assert!(text(&report, "report.md").contains("| retrieve | a\\|b |"));
+    let row = "| base / text | judge AP | judge | 2 | 4 | 120 | 20 | 70.0 | 0.003000 | 0.001500 | server |";
+    assert!(text(&report, "report.md").contains(row), "{}", text(&report, "report.md"));
     assert!(text(&report, "report.html").contains("<h2>Tokens and cost</h2>"));
     let json: Value = serde_json::from_str(&text(&report, "report.json")).expect("JSON");
     let of_case = json["case_results"][0]["metadata"]["usage"].as_array().expect("usage");
@@ -525,6 +535,31 @@ fn gates_are_in_every_report() {
     assert_eq!((&gates[1]["passed"], &gates[2]["value"]), (&json!(false), &Value::Null));
     report.gates.truncate(1);
     assert!(text(&evaluation.memory.run(&report), "report.md").contains("All passed.\n\n| gate |"));
+}
+
+#[test]
+fn gates_that_are_called_the_same_are_each_their_own() {
+    let mut evaluation = five();
+    for recipe in ["base", "other"] {
+        evaluation.plan(recipe, "text", &["AP"]);
+        evaluation.respond(recipe, "text", 0, "passage", &[]);
+        evaluation.score(recipe, "text", "AP", 0, vec![number(0.5); 5]);
+    }
+    let mut report = evaluation.build_report();
+    let gate = |recipe: &str| GateSpec {
+        name: Some("quality".to_string()),
+        measure: "AP".to_string(),
+        recipe: Some(recipe.to_string()),
+        ..GateSpec::default()
+    };
+    let no_worse_than =
+        NoWorseThan { reference: "base".to_string(), margin: 0.1, rule: GateRule::NonInferior, lower_is_better: false };
+    report.gates = vec![
+        GateSpec { at_least: Some(0.1), ..gate("base") },
+        GateSpec { no_worse_than: Some(no_worse_than), ..gate("other") },
+    ];
+    let gates: Value = serde_json::from_slice(&evaluation.memory.run(&report).output("gates").bytes).expect("json");
+    assert_eq!((&gates[0]["paired"], &gates[1]["paired"]["cases"]), (&Value::Null, &json!(5)));
 }
 
 #[test]

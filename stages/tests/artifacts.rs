@@ -265,6 +265,7 @@ fn scores() -> impl Strategy<Value = Scores> {
             reason,
             detail,
             error,
+            usage: Vec::new(),
         },
     );
     vec(score, 0..5).prop_map(|rows| Scores { rows })

@@ -14,11 +14,11 @@ use memory::MemoryContext;
 use ragstage_cache::Digest;
 use ragstage_cache::key::key_of;
 use ragstage_stages::artifact::{
-    Answer, Answers, Documents, Gold, Golds, Queries, Query, Results, Retrieved, Score, ScoreState, ScoreValue, Scores,
-    Unit, UnitRows,
+    Answer, Answers, Documents, Gold, Golds, Observation, Observations, Queries, Query, Results, Retrieved, Score,
+    ScoreState, ScoreValue, Scores, Unit, UnitRows,
 };
 use ragstage_stages::contract::Spend;
-use ragstage_stages::model::{ChatModel, Prompt};
+use ragstage_stages::model::{ChatModel, ModelUsage, Prompt};
 use ragstage_stages::score::judge::{
     ContextLimits, Judge, JudgeKind, JudgeOptions, OpenVikingParse, OpenVikingScale, Rubric, RubricScale,
 };
@@ -31,7 +31,7 @@ type CaseTexts = (&'static str, &'static str, &'static [&'static str], &'static 
 
 const CASES: [CaseTexts; 4] = [
     ("whole", "When was it built?", &["1871", "in 1871"], &["Built in 1871.", "Of granite.", "By hand."], "In 1871."),
-    ("no gold", "Is it open?", &[], &["Open in May."], "Yes."),
+    ("no gold", "Is it open?", &[" \n"], &["Open in May."], "Yes."),
     ("no answer", "How high?", &["40 m"], &["It is 40 m high."], " \n"),
     ("no passage", "Who pays?", &["the town"], &[], "The town."),
 ];
@@ -293,7 +293,17 @@ fn replies_are_paid_for_once_and_again_when_forced() {
     let seeds: BTreeSet<String> = asked.iter().map(|body| body["seed"].to_string()).collect();
     assert_eq!(seeds, BTreeSet::from(["null".to_string(), "65536".to_string()]));
     assert_eq!(scene.memory.spent(), Spend { tokens: 6 * 110, nano_usd: 6 * (100 * 1000 + 10 * 2000) });
-    scene.run(&judge);
+    // What each case took is told of kept scores, too.
+    let observed: Observations = scene.memory.run(&scene.action(&judge, 0)).read("observations");
+    let told = |row: &Observation| -> Vec<(u64, u64, u64, u64)> {
+        let of = |taken: &ModelUsage| {
+            (taken.calls, taken.usage.prompt_tokens, taken.usage.completion_tokens, taken.nano_usd)
+        };
+        row.usage.iter().map(of).collect()
+    };
+    let told: Vec<_> = observed.rows.iter().map(|row| (row.case_id.as_str(), told(row))).collect();
+    let three = || vec![(3, 300, 30, 3 * (100 * 1000 + 10 * 2000))];
+    assert_eq!(told, [("whole", three()), ("no gold", vec![]), ("no answer", vec![]), ("no passage", three())]);
     judge.options.samples = 3;
     scene.run(&judge);
     assert_eq!(scene.server.asked().len(), 2, "a further judgement of each");

@@ -1,7 +1,9 @@
 //! Documents to chunks, with the rows that are computed again when something changes.
 
+mod made_documents;
 mod memory;
 
+use made_documents::{MadePage, docx, line, paragraph, pdf};
 use memory::MemoryContext;
 use ragstage_cache::Digest;
 use ragstage_cache::key::key_of;
@@ -152,6 +154,7 @@ fn what_cannot_be_parsed_fails_alone() {
         rows: vec![
             document("binary", "text/plain", b"a\x00b"),
             document("pdf", "application/pdf", b"%PDF-1.4"),
+            document("sheet", "application/vnd.ms-excel", b"x"),
             document("fine", "text/plain", b"Fine."),
             lost,
             remote,
@@ -160,14 +163,18 @@ fn what_cannot_be_parsed_fails_alone() {
     };
     let action = materialize(&context, &documents, None);
     let (produced, parsed, _) = run::<ParsedDocuments>(&context, &action);
-    assert_eq!((produced.failed, produced.rejected), (1, 4), "a file may come back, a PDF stays one");
+    assert_eq!((produced.failed, produced.rejected), (1, 5), "a file may come back, a broken PDF stays one");
     let digest = Digest::of(b"bytes that are gone");
     let errors: Vec<Option<&str>> = parsed.rows.iter().map(|row| row.error.as_deref()).collect();
     assert_eq!(
         errors,
         [
-            Some("expected text, Markdown or HTML, found binary data (a NUL at character 2)"),
-            Some("expected text, Markdown or HTML, found a PDF document (by its first bytes)"),
+            Some("expected text, Markdown, HTML, CSV, PDF or DOCX, found binary data (a NUL at character 2)"),
+            Some("the PDF cannot be read: it is damaged or cut off"),
+            Some(
+                "expected text, Markdown, HTML, CSV, PDF or DOCX, found an Office document (by its media type \
+                 application/vnd.ms-excel)",
+            ),
             None,
             Some(format!("no file of the benchmark holds the bytes of lost.txt (digest {})", digest.short()).as_str()),
             Some("remote.txt is at https://example.org/a.txt; remote documents are not fetched"),
@@ -179,9 +186,9 @@ fn what_cannot_be_parsed_fails_alone() {
     // Failures are tried again, and what was parsed is kept.
     context.put_source(b"bytes that are gone");
     let (produced, parsed, computed) = run::<ParsedDocuments>(&context, &action);
-    assert_eq!(computed, ["binary", "lost", "missing", "pdf", "remote"]);
-    assert_eq!((produced.failed, produced.rejected), (0, 4));
-    assert_eq!(texts(&parsed.rows[3]), ["bytes that are gone"]);
+    assert_eq!(computed, ["binary", "lost", "missing", "pdf", "remote", "sheet"]);
+    assert_eq!((produced.failed, produced.rejected), (0, 5));
+    assert_eq!(texts(&parsed.rows[4]), ["bytes that are gone"]);
 
     // A failed document has no chunks.
     let chunk = ChunkDocuments { parsed: context.put(&parsed), options: ChunkOptions::default(), salt: 0 };
@@ -189,6 +196,61 @@ fn what_cannot_be_parsed_fails_alone() {
     assert_eq!(produced.failed, 0);
     let ids: Vec<_> = chunks.rows.iter().map(|row| row.document_id.as_str()).collect();
     assert_eq!(ids, ["fine", "lost"]);
+}
+
+#[test]
+fn binary_formats_are_read_by_their_bytes_or_their_name() {
+    let context = MemoryContext::default();
+    let made = pdf("A title", &[MadePage::new(&line(50, 700, "First.")), MadePage::new(&line(50, 700, "Second."))]);
+    let word = docx(&(paragraph("H1", "Head") + &paragraph("L", "item")));
+    let documents = Documents {
+        rows: vec![
+            document("pdf", "text/plain", &made),
+            document("word", "application/octet-stream", &word),
+            document("table", "text/csv; charset=windows-1252", b"name,town\nZo\xeb,Oslo\n"),
+            document("tabs", "text/tab-separated-values", b"a,b\tc\n1,2\t3\n"),
+        ],
+    };
+    let action = materialize(&context, &documents, None);
+    let (produced, parsed, _) = run::<ParsedDocuments>(&context, &action);
+    assert_eq!((produced.failed, produced.rejected), (0, 0));
+    let parsers: Vec<&str> = parsed.rows.iter().map(|row| row.parser.as_str()).collect();
+    assert_eq!(parsers, ["pdf", "docx", "csv", "tsv"]);
+    assert_eq!(texts(&parsed.rows[0]), ["First.", "Second."]);
+    assert_eq!(parsed.rows[0].title.as_deref(), Some("A title"));
+    assert_eq!(texts(&parsed.rows[1]), ["Head\n\n- item"]);
+    assert_eq!(parsed.rows[1].pages[0].headings, [Heading { offset: 0, level: 1, title: "Head".to_string() }]);
+    assert_eq!(texts(&parsed.rows[2]), ["name: Zoë; town: Oslo"]);
+    assert_eq!(texts(&parsed.rows[3]), ["a,b: 1,2; c: 3"]);
+
+    // An encoding that is asked for is that of formats that are text.
+    let options = ParseOptions { encoding: Some("utf-16le".to_string()) };
+    let (_, forced, _) = run::<ParsedDocuments>(&context, &Materialize { options, ..action });
+    assert_eq!(texts(&forced.rows[0]), texts(&parsed.rows[0]));
+    assert_eq!(texts(&forced.rows[1]), texts(&parsed.rows[1]));
+}
+
+/// What `name` in `fixtures/documents` has on its pages, or why it cannot be read.
+fn fixture(name: &str) -> Result<Vec<String>, String> {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/documents").join(name);
+    let bytes = std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let context = MemoryContext::default();
+    let documents = Documents { rows: vec![document("fixture", "application/pdf", &bytes)] };
+    let (_, mut parsed, _) = run::<ParsedDocuments>(&context, &materialize(&context, &documents, None));
+    let parsed = parsed.rows.remove(0);
+    match parsed.error {
+        Some(error) => Err(error),
+        None => Ok(parsed.pages.into_iter().map(|page| page.text).collect()),
+    }
+}
+
+#[test]
+fn documents_encrypted_with_an_empty_password_are_read() {
+    let pages = ["The lock keeper opens the harbour at six.", "The second page says when it closes: at nine."];
+    for name in ["rc4-40.pdf", "rc4-128.pdf", "aes-128.pdf", "aes-256.pdf"] {
+        assert_eq!(fixture(name), Ok(pages.map(str::to_string).to_vec()), "{name}");
+    }
+    assert_eq!(fixture("password.pdf"), Err("the PDF is protected by a password".to_string()));
 }
 
 #[test]

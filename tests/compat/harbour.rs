@@ -4,9 +4,11 @@ use ragstage_cache::Digest;
 use ragstage_stages::artifact::{Json, Unit, Units};
 use ragstage_stages::contract::{Action, Artifact};
 use ragstage_stages::prepare::{
-    AdapterSpec, BeirSpec, BenchmarkSpec, DocumentFile, JsonlSpec, PrepareBenchmark, Selection, SourceFile, SourceList,
-    Sources,
+    AdapterSpec, BeirSpec, BenchmarkProgram, BenchmarkSpec, CommandSpec, DocumentFile, HotpotqaSpec, JsonlSpec,
+    MusiqueSpec, PrepareBenchmark, QuestionScope, Relevance, Selection, SourceFile, SourceList, Sources, TopicField,
+    TrecSpec,
 };
+use ragstage_stages::process::Launch;
 
 use crate::golden::folder;
 use crate::memory::{MemoryContext, Ran};
@@ -38,6 +40,51 @@ pub fn beir(name: &str) -> BenchmarkSpec {
     let spec =
         BeirSpec { path: folder().join(name), dataset: name.to_string(), split: "test".to_string(), dataset_url: None };
     BenchmarkSpec { adapter: AdapterSpec::Beir(spec), selection: Selection::default() }
+}
+
+/// The benchmark that `adapter` reads.
+fn of(adapter: AdapterSpec) -> BenchmarkSpec {
+    BenchmarkSpec { adapter, selection: Selection::default() }
+}
+
+/// The benchmarks of questions with paragraphs of their own: all in the folder `questions`.
+pub fn questions() -> [BenchmarkSpec; 2] {
+    let (path, split) = (folder().join("questions"), "dev".to_string());
+    let hotpotqa = HotpotqaSpec { path: path.clone(), split: split.clone(), scope: QuestionScope::Question };
+    let musique = MusiqueSpec { path, split, scope: QuestionScope::Corpus };
+    [of(AdapterSpec::Hotpotqa(hotpotqa)), of(AdapterSpec::Musique(musique))]
+}
+
+/// A test collection in the folder `collection`, whose documents are in each of the formats.
+pub fn trec() -> BenchmarkSpec {
+    let folder = folder().join("collection");
+    of(AdapterSpec::Trec(TrecSpec {
+        documents: vec![folder.join("documents")],
+        topics: folder.join("topics"),
+        qrels: folder.join("qrels"),
+        name: "collection".to_string(),
+        version: None,
+        split: "test".to_string(),
+        relevance: Relevance::Cranfield,
+        query_ids: None,
+        topic_fields: vec![TopicField::Title, TopicField::Description],
+        homepage: None,
+        license: None,
+        citation: None,
+    }))
+}
+
+/// What a program prints that prints the file `printed/records.jsonl`.
+pub fn command() -> BenchmarkSpec {
+    let directory = folder().join("printed");
+    let command = ["cat", "records.jsonl"].map(str::to_string).to_vec();
+    let launch = Launch { command: command.clone(), directory: directory.clone(), ..Launch::default() };
+    of(AdapterSpec::Command(CommandSpec {
+        program: BenchmarkProgram { words: command, version: "1".to_string(), timeout_s: 60.0, launch },
+        files: Vec::new(),
+        root: directory,
+        name: "printed".to_string(),
+    }))
 }
 
 /// An action with what it made.
@@ -81,7 +128,9 @@ impl Prepared {
             DocumentFile { relative, digest: Some(digest), size, fault: None }
         });
         let documents = documents.collect();
-        let prepare = Done::run(memory, PrepareBenchmark { spec, files, documents, salt: 0 });
+        let printed = sources.ran.0.outputs.iter().find(|output| output.name == "records");
+        let records = printed.and_then(|output| spec.records(Digest::of(&output.bytes), output.bytes.len() as u64));
+        let prepare = Done::run(memory, PrepareBenchmark { spec, files, documents, records, salt: 0 });
         let units = prepare.ran.read::<Units>("units").units;
         Prepared { sources, prepare, units }
     }

@@ -6,9 +6,12 @@ use std::net::TcpListener;
 use std::path::Path;
 use std::process::Command;
 
-use ragstage_cache::{Digest, Manifest};
+use ragstage_cache::{Digest, KeyVisitor, Manifest, Walk};
 use ragstage_stages::build::vector::{Embed, EmbedInput};
 use ragstage_stages::model::{BertEmbedder, EmbedderSpec, Pooling, StaticEmbedder};
+use ragstage_stages::process::Launch;
+use ragstage_stages::score::program::{Program, ProgramRunner, ProgramSpec, columns};
+use ragstage_stages::score::{Evaluator, Reads};
 use serde_json::Value;
 
 use crate::model_server::ModelServer;
@@ -33,7 +36,7 @@ const BUILT: &str = r#"
 name: built
 benchmark:
   {adapter: jsonl, documents: documents.jsonl, cases: cases.jsonl, build_scope: group, homepage: h, license: l,
-   citation: c, metadata: {a: 1}, sample: 1, categories: [fact], category_label: kind}
+   citation: c, metadata: {a: 1}, sample: 1, sample_documents: 1, stratify: true, categories: [fact], category_label: kind}
 recipes:
   - {name: words, parse: {encoding: utf-8}, chunk: {minimum: 5}, full_text: {stop_words: [the], title_weight: 2}}
   - {name: default}
@@ -49,6 +52,15 @@ answer: none
 evaluators: [R@10, token_f1]
 "#;
 
+/// A dataset whose documents are found by their names.
+const DATASET: &str = r#"
+name: dataset
+benchmark: {adapter: uda, path: UDA, subset: nq, documents: present}
+recipe: {}
+answer: none
+evaluators: [uda_f1]
+"#;
+
 const SYSTEM: &str = r#"
 name: system
 benchmark: {adapter: jsonl, documents: documents.jsonl, cases: cases.jsonl}
@@ -62,6 +74,34 @@ queries: [{mode: any, options: {rerank: true}}]
 evaluators: [answer_contains]
 "#;
 
+/// Test collections and questions with paragraphs of their own, with everything optional.
+const TREC: &str = r#"
+name: trec
+benchmark:
+  {adapter: trec, documents: trec/documents.jsonl, topics: trec/topics.tsv, qrels: trec/qrels.txt, version: "1", homepage: h,
+   license: l, citation: c, query_ids: as_written, topic_fields: [title]}
+recipe: {}
+answer: none
+evaluators: [R@10]
+"#;
+
+const HOTPOTQA: &str = r#"
+name: hotpotqa
+benchmark: {adapter: hotpotqa, path: hotpotqa.json}
+recipe: {}
+answer: none
+evaluators: [supporting_facts_f1]
+"#;
+
+/// A benchmark that a program prints.
+const COMMAND: &str = r#"
+name: command
+benchmark: {adapter: command, command: [cat, records.jsonl], version: "1"}
+recipe: {}
+answer: none
+evaluators: [R@10]
+"#;
+
 /// Answers by a chat model, whose URL stands for `URL`.
 const CHAT: &str = r#"
 name: chat
@@ -71,6 +111,23 @@ recipe: {}
 answer: {provider: openai, llm: small, instructions: {fact: Be brief.}, seed: 1, stop: [END], context: {result_chars: 900}}
 evaluators: [answer_contains]
 "#;
+
+/// Judges of each kind of reply, and a program, with all that their keys may hold. `URL` stands for a model server's.
+const ASKING: &str = r#"
+name: asking
+benchmark: {adapter: jsonl, documents: documents.jsonl, cases: cases.jsonl}
+models: [{name: judge, model: j, base_url: "URL"}]
+recipe: {}
+evaluators:
+  - {judge: faithfulness, model: judge}
+  - {judge: openviking, model: judge}
+  - {judge: rubric, name: number, rubric: number.md, model: judge}
+  - {judge: rubric, name: label, rubric: label.md, model: judge}
+  - {program: [sh, length.sh], name: length, version: "1", files: [length.sh], scores: [words]}
+"#;
+
+/// The evaluators of [`ASKING`] that are judges.
+const JUDGES: [&str; 4] = ["faithfulness", "openviking", "number", "label"];
 
 /// Every mode that builds on something, with and without models; `URL` stands for a model server's. A query is called after its
 /// mode, with more after a hyphen. Words in `embed` and in modes that the other recipe has otherwise are there once in each way.
@@ -127,9 +184,10 @@ answer: none
 evaluators: [evidence_recall@5]
 "#;
 
-const FILES: [(&str, &str); 10] = [
+const FILES: [(&str, &str); 24] = [
     ("built.yaml", BUILT),
     ("retrieval-only.yaml", RETRIEVAL_ONLY),
+    ("dataset.yaml", DATASET),
     ("system.yaml", SYSTEM),
     ("ingesting.yaml", INGESTING),
     (
@@ -138,17 +196,44 @@ const FILES: [(&str, &str); 10] = [
          {\"document_id\": \"b\", \"name\": \"b.txt\", \"media_type\": \"text/plain\", \"path\": \"b.txt\"}\n",
     ),
     ("b.txt", "A harbour."),
+    ("number.md", "---\nmax: 4\npasses: 3\n---\nIs the answer kind?\n"),
+    ("label.md", "---\nlabels: [kind, rude]\npasses: [kind]\n---\nIs the answer kind?\n"),
+    (
+        "length.sh",
+        "while read -r line; do id=${line#*\\\"id\\\":}; echo \"{\\\"id\\\": ${id%%,*}, \\\"scores\\\": {\\\"words\\\": 2}}\"; done\n",
+    ),
     (
         "cases.jsonl",
         "{\"case_id\": \"q\", \"query\": \"Which lighthouse?\", \"labels\": {\"kind\": \"fact\"}, \
          \"expected\": {\"answers\": [\"a lighthouse\"], \"evidence\": [{\"reference_id\": \"a\"}]}}\n",
     ),
+    (
+        "UDA/qa/nq_qa.csv",
+        "doc_name|q_uid|question|short_answer|long_answer\nHarbour|1|Where are ships?|here|They are here.\n",
+    ),
+    ("UDA/wiki_nq_docs/Harbour.txt", "Ships."),
     ("beir/corpus.jsonl", "{\"_id\": \"d\", \"title\": \"Harbour\", \"text\": \"Ships.\"}\n"),
     ("beir/queries.jsonl", "{\"_id\": \"q\", \"text\": \"Where are ships?\"}\n"),
     ("beir/qrels/test.tsv", "query-id\tcorpus-id\tscore\nq\td\t1\n"),
+    ("trec.yaml", TREC),
+    ("hotpotqa.yaml", HOTPOTQA),
+    ("command.yaml", COMMAND),
+    ("trec/documents.jsonl", "{\"id\": \"d\", \"title\": \"Harbour\", \"text\": \"Ships.\"}\n"),
+    ("trec/topics.tsv", "q\tWhere are ships?\n"),
+    ("trec/qrels.txt", "q 0 d 1\n"),
+    (
+        "hotpotqa.json",
+        "[{\"_id\": \"q\", \"question\": \"Where are ships?\", \"answer\": \"harbour\", \
+         \"supporting_facts\": [[\"Harbour\", 0]], \"context\": [[\"Harbour\", [\"Ships.\"]]]}]",
+    ),
+    (
+        "records.jsonl",
+        "{\"type\": \"document\", \"document_id\": \"d\", \"name\": \"d\", \"media_type\": \"text/plain\", \"text\": \"Ships.\"}\n\
+         {\"type\": \"case\", \"case_id\": \"q\", \"query\": \"Where are ships?\"}\n",
+    ),
 ];
 
-/// By step, and of `retrieve` by mode: the fields of the key.
+/// By step, of `retrieve` by mode and of `score` by who is asked: the fields of the key.
 type Table = BTreeMap<String, BTreeSet<String>>;
 
 /// The fields of keys as they were found.
@@ -214,7 +299,7 @@ fn observed() -> Found {
         std::fs::write(path, text.replace("URL", &url)).expect("write");
     }
     let server = ModelServer::healthy();
-    for (name, text) in [("chat.yaml", CHAT), ("modes.yaml", MODES)] {
+    for (name, text) in [("chat.yaml", CHAT), ("modes.yaml", MODES), ("asking.yaml", ASKING)] {
         std::fs::write(folder.path().join(name), text.replace("URL", &server.base_url())).expect("write");
     }
     let viking = OpenViking::new();
@@ -222,11 +307,16 @@ fn observed() -> Found {
     let files = [
         "built.yaml",
         "retrieval-only.yaml",
+        "dataset.yaml",
         "system.yaml",
         "ingesting.yaml",
         "openviking.yaml",
         "chat.yaml",
         "modes.yaml",
+        "trec.yaml",
+        "hotpotqa.yaml",
+        "command.yaml",
+        "asking.yaml",
     ];
     ragstage(folder.path(), &[&["run", "--quiet"], files.as_slice()].concat());
     let mut found = Found::default();
@@ -247,7 +337,36 @@ fn observed() -> Found {
                 .extend(fields.iter().map(|field| format!("{prefix}{field}")));
         }
     }
+    found.table.entry("score by a program".to_string()).or_default().extend(python_fields());
     found
+}
+
+/// The fields of an evaluator that is a Python file. It needs no Python.
+fn python_fields() -> BTreeSet<String> {
+    struct Key(Program);
+    impl Walk for Key {
+        fn walk(&self, v: &mut dyn KeyVisitor) {
+            self.0.walk(v);
+        }
+    }
+    let launch =
+        Launch { command: Vec::new(), directory: Default::default(), environment: Vec::new(), variables: Vec::new() };
+    let spec = ProgramSpec {
+        name: "mine".to_string(),
+        description: String::new(),
+        higher_is_better: true,
+        version: String::new(),
+        runner: ProgramRunner::Python,
+        files: vec![("mine.py".to_string(), Digest::of(b"def evaluate"))],
+        paths: Vec::new(),
+        reads: Reads { answer: true, ..Reads::default() },
+        scores: vec!["words".to_string()],
+        batch: None,
+        launch,
+    };
+    let of = |program| Manifest::of(&Key(program)).leaves().into_iter().map(|(path, _)| path).collect::<Vec<_>>();
+    let fields = columns(spec).into_iter().flat_map(of);
+    fields.map(|field| general(&field)).collect()
 }
 
 /// The fields of embedders whose models are files.
@@ -312,12 +431,14 @@ impl Found {
     }
 }
 
-/// The row of the table for an action: its step, and of `retrieve` the mode too.
+/// The row of the table for an action: its step, of `retrieve` the mode too, and of `score` who is asked.
 fn row_of(label: &str) -> String {
     let mut words = label.split(' ');
     let step = words.next().unwrap_or_default();
     match (step, words.next_back()) {
         ("retrieve", Some("any" | "find")) => "retrieve by a system".to_string(),
+        ("score", Some(evaluator)) if JUDGES.contains(&evaluator) => "score by a judge".to_string(),
+        ("score", Some("length.words")) => "score by a program".to_string(),
         ("retrieve", Some(query)) => format!("retrieve by {}", query.split('-').next().unwrap_or_default()),
         _ => step.to_string(),
     }

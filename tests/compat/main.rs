@@ -9,6 +9,7 @@ mod memory;
 mod model_server;
 #[path = "../e2e/openviking_server.rs"]
 mod openviking_server;
+mod papers;
 mod parts;
 mod processes;
 mod searches;

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use ragstage_cache::Digest;
 use ragstage_cache::key::key_of;
 use ragstage_stages::artifact::{
-    Answer, Answers, Documents, Golds, Hit, Json, Queries, Results, Retrieved, Unit, UnitRows,
+    Answer, Answers, Document, Documents, Golds, Hit, Json, ParsedDocuments, Queries, Results, Retrieved, Unit,
+    UnitRows,
 };
 use ragstage_stages::build::chunk::{ChunkDocuments, ChunkOptions, Splitter, Tokenizer};
 use ragstage_stages::build::full_text::{AnalyzerOptions, FullTextIndex, StopWords};
@@ -24,13 +25,14 @@ use ragstage_stages::score::{
 use serde::Deserialize;
 
 use crate::golden::{Golden, folder, version_in_key};
-use crate::harbour::{Done, Prepared, beir, jsonl};
+use crate::harbour::{Done, Prepared, beir, command, jsonl, questions, trec};
 use crate::memory::MemoryContext;
 use crate::model_server::{Act, ModelServer};
 
 #[test]
 fn adapters_read_what_they_read() {
-    for spec in [jsonl("harbour"), beir("reef")] {
+    let specs = [jsonl("harbour"), beir("reef"), trec(), command()];
+    for spec in specs.into_iter().chain(questions()) {
         let mut sampled = spec.clone();
         sampled.selection.sample = Some(2);
         let (name, version) = (format!("adapter-{}", spec.adapter.name()), spec.adapter.version());
@@ -63,6 +65,40 @@ fn parsers_find_what_they_find() {
     for (parser, media_type) in [("text", "text/plain"), ("markdown", "text/markdown"), ("html", "text/html")] {
         let parsed = parse(&MemoryContext::default(), &|other| other == media_type);
         assert!(parsed.ran.0.outputs[0].rows > 0, "no document is {media_type}");
+        let version = version_in_key(&parsed.action, &format!("parsers.{parser}"));
+        let mut golden = Golden::new(&format!("parser-{parser}"), version, "Parser::code_version");
+        golden.take_values("", &parsed.action, &parsed.ran);
+        golden.check();
+    }
+}
+
+#[test]
+fn parsers_of_files_find_what_they_find() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/documents");
+    for (parser, name) in [("csv", "tolls.csv"), ("tsv", "tolls.tsv"), ("pdf", "aes-256.pdf"), ("docx", "office.docx")]
+    {
+        let memory = MemoryContext::default();
+        let bytes = std::fs::read(folder.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let document = Document {
+            document_id: name.to_string(),
+            name: name.to_string(),
+            media_type: "application/octet-stream".to_string(),
+            digest: Some(Digest::of(&bytes)),
+            size: Some(bytes.len() as u64),
+            data: Some(bytes),
+            source_uri: None,
+            source_key: name.to_string(),
+            metadata: Json::new(),
+        };
+        let documents = Documents { rows: vec![document] };
+        let rows = UnitRows { case_rows: Some(Vec::new()), ..UnitRows::default() };
+        let (queries, golds) = (Queries::default(), Golds::default());
+        let unit = Unit::over(rows, &documents, &queries, &golds, &Default::default()).expect("a unit");
+        let documents = memory.put(&documents);
+        let action = Materialize { documents, unit, options: ParseOptions::default(), salt: 0 };
+        let parsed = Done::run(&memory, action);
+        let found: ParsedDocuments = memory.read(&parsed.ran.digest("parsed"));
+        assert_eq!((found.rows[0].parser.as_str(), &found.rows[0].error), (parser, &None), "{name}");
         let version = version_in_key(&parsed.action, &format!("parsers.{parser}"));
         let mut golden = Golden::new(&format!("parser-{parser}"), version, "Parser::code_version");
         golden.take_values("", &parsed.action, &parsed.ran);

@@ -217,6 +217,7 @@ fn respond(
             evaluator: name.to_string(),
             unit_id: unit.unit_id.clone(),
             scores: score.ran.digest("scores"),
+            observations: None,
         });
     }
     tables.responses.push(ResponseTable {

@@ -13,11 +13,7 @@ fn compared(space: &Space, arguments: &str) -> Value {
 fn two_recipes() -> Space {
     let space = Space::new();
     small::write(&space);
-    space.edit(
-        "evaluation.yaml",
-        "    chunk: {size: 12}\n",
-        "    chunk: {size: 12}\n  - name: coarse\n    chunk: {size: 400}\n",
-    );
+    small::add_coarse(&space);
     space.edit("evaluation.yaml", "answer_contains]", "answer_contains, token_f1]");
     space.run("").expect(0);
     space
@@ -97,7 +93,7 @@ fn a_report_kept_from_before_and_the_last_run() {
                 .iter()
                 .all(|m| m["paired"]["difference"] == 0.0 && m["paired"]["p"] == 1.0 && m["drifted"] == 0)
         );
-        assert_eq!(comparison["differences"], json!([]));
+        assert_eq!((&comparison["differences"], &comparison["same_data"]), (&json!([]), &json!("yes")));
     }
     // A corrected gold answer: the same responses, one of them scored otherwise.
     space.edit("cases.jsonl", "\"1871\"", "\"1872\"");
@@ -105,9 +101,15 @@ fn a_report_kept_from_before_and_the_last_run() {
     let found = compared(&space, "baseline#fine reports/small#fine --measure answer_contains");
     let measure = &found["comparisons"][0]["measures"][0];
     assert_eq!((&measure["drifted"], &measure["failed_now"][0]["case_id"]), (&json!(1), &json!("built")));
+    assert_eq!(found["comparisons"][0]["same_data"], "other_state");
     let text = space.ragstage("compare baseline#fine evaluation.yaml#fine").expect(0).stdout;
+    assert!(text.contains("other-data: they are of other documents, cases or gold"), "{text}");
     assert!(text.contains("judge-drift: answer_contains scores 1 case otherwise"), "{text}");
     assert!(text.contains("answer_contains: failed now: built"), "{text}");
+    space.edit("evaluation.yaml", "name: harbour", "name: village");
+    space.run("").expect(0);
+    let text = space.ragstage("compare baseline#fine evaluation.yaml#fine").expect(0).stdout;
+    assert!(text.contains("other-data: they are of different benchmarks"), "{text}");
 }
 
 #[test]

@@ -22,42 +22,12 @@ fn town(server: &ModelServer, evaluators: &str) -> Space {
     space
 }
 
-/// How many verdicts are asked for.
-fn wanted(request: &Request) -> u64 {
-    let verdicts = &request.body["response_format"]["json_schema"]["schema"]["properties"]["verdicts"];
-    verdicts["minItems"].as_u64().expect("a number of verdicts")
-}
-
-/// What a model says that finds everything mostly good: two claims in each text, every second verdict positive, grade 3.
-fn fair(request: &Request) -> Value {
-    let verdicts = |on: &str, says: &str| -> Value {
-        (1..=wanted(request)).map(|n| json!({on: n, "reason": "so it is", says: n % 2 == 1})).collect()
-    };
-    match request.schema() {
-        Some("claims") => {
-            let text = request.prompt().split_once("\nText:\n").unwrap_or_default().1;
-            let line = text.lines().next().unwrap_or_default();
-            json!({"claims": [format!("It says: {line}"), "It is old."]})
-        }
-        Some("claim_verdicts") => json!({"verdicts": verdicts("claim", "supported")}),
-        Some("passage_verdicts") => json!({"verdicts": verdicts("passage", "useful")}),
-        Some("label") => json!({"reasoning": "so it is", "label": "kind"}),
-        _ => {
-            let mut grade = json!({"reasoning": "so it is", "score": 3});
-            if request.prompt().contains("noncommittal") {
-                grade["noncommittal"] = false.into();
-            }
-            grade
-        }
-    }
-}
-
 fn fair_server() -> ModelServer {
-    ModelServer::new(|request| Act::Say(fair(request).to_string()))
+    ModelServer::new(|request| Act::Say(request.judgement().to_string()))
 }
 
 fn again(server: &ModelServer) {
-    server.rescript(|request| Act::Say(fair(request).to_string()));
+    server.rescript(|request| Act::Say(request.judgement().to_string()));
 }
 
 /// The names of the schemas that were asked for, counted.
@@ -121,6 +91,11 @@ fn a_changed_rubric_is_judged_again_and_nothing_else_is() {
     let ran = space.score("").expect(0);
     assert_eq!((ran.row_counts(), server.total()), (steps(&[("score", CASE_COUNT)]), 0));
     assert_eq!(score(&space, "small", "built", "tone")["passed"], false);
+    // So does which side of the bound is the good one.
+    space.edit("tone.md", "passes: 4", "passes: 4\nhigher_is_better: false");
+    let ran = space.score("").expect(0);
+    assert_eq!((ran.row_counts(), server.total()), (steps(&[("score", CASE_COUNT)]), 0));
+    assert_eq!(score(&space, "small", "built", "tone")["passed"], true);
     // Forced, it asks again.
     let ran = space.score("--force score").expect(0);
     assert!(ran.executed()["score"] >= 1);
@@ -161,7 +136,7 @@ fn claims_are_shared_by_the_judges_that_need_them() {
 #[test]
 fn every_judge_gives_a_number_and_samples_are_compared() {
     let server = ModelServer::new(|request| {
-        let mut reply = fair(request);
+        let mut reply = request.judgement();
         // The second and third judgement have seeds.
         if request.body["seed"].as_u64().is_some_and(|seed| seed >= 1 << 17) {
             reply["score"] = 0.into();
@@ -191,6 +166,14 @@ fn every_judge_gives_a_number_and_samples_are_compared() {
     assert_eq!((&agreement["cases"], &agreement["unlabelled"]), (&json!(3), &json!(CASE_COUNT - 3)));
     assert_eq!(agreement["kappa"], 0.0);
     assert_eq!(agreement["unknown"], json!([{"case_id": "nobody", "file": "human.csv", "line": 5}]));
+    // What each of them took is in the table of tokens and cost.
+    let usage = space.json("reports/small/report.json")["ragstage"]["usage"]["rows"].clone();
+    let usage = usage.as_array().expect("usage").iter().filter(|row| row["part"] == "judge");
+    let calls: Vec<(&Value, &Value, &Value)> =
+        usage.map(|row| (&row["evaluator"], &row["cases"], &row["calls"])).collect();
+    let expected = [("context_precision", 1), ("answer_relevance", 1), ("openviking", 1), ("thrice", 3)]
+        .map(|(evaluator, each)| (json!(evaluator), json!(CASE_COUNT), json!(each * CASE_COUNT)));
+    assert_eq!(calls, expected.each_ref().map(|(evaluator, cases, calls)| (evaluator, cases, calls)));
     // Labels are in no request and in no score.
     server.rescript(|_| Act::Status(500, "", String::new()));
     space.edit("human.csv", "steps,0", "steps,1");
@@ -460,7 +443,7 @@ fn an_outage_of_the_judge_is_no_number_and_what_was_asked_is_kept() {
         let count = 12;
         let down = act.clone();
         let server = ModelServer::new(move |request| match request.number <= 4 {
-            true => Act::Say(fair(request).to_string()),
+            true => Act::Say(request.judgement().to_string()),
             false => down.clone(),
         });
         let space = street(&server, count, true, "[{judge: correctness, model: judge}]");

@@ -148,11 +148,7 @@ fn aliases_and_judges_of_their_own_words_are_told_before_anything_is_spent() {
 fn too_few_cases_for_the_difference_that_matters() {
     let space = Space::new();
     small::write(&space);
-    space.edit(
-        "evaluation.yaml",
-        "    chunk: {size: 12}\n",
-        "    chunk: {size: 12}\n  - name: coarse\n    chunk: {size: 400}\n",
-    );
+    small::add_coarse(&space);
     space.edit("evaluation.yaml", "answer_contains]", "token_f1]");
     space.write(
         "evaluation.yaml",

@@ -106,7 +106,7 @@ fn a_cut_download_continues_where_it_was_cut() {
 #[test]
 fn the_same_command_continues_what_another_gave_up() {
     let space = Space::new();
-    let server = FileServer::new(&files(), Manner { cuts: usize::MAX, ranges: false, status: None });
+    let server = FileServer::new(&files(), Manner { cuts: usize::MAX, ranges: false, ..ORDERLY });
     let ran = models(&space, &["get", "small", "--from", &server.url()]).expect(20);
     assert!(ran.stderr.contains("the same command continues"), "{}", ran.stderr);
     assert!(there(&space).iter().all(|name| name.starts_with(".small.part/")), "{:?}", there(&space));
@@ -122,7 +122,7 @@ fn the_same_command_continues_what_another_gave_up() {
 #[test]
 fn a_server_without_ranges_sends_all_again() {
     let space = Space::new();
-    let server = FileServer::new(&files(), Manner { cuts: 1, ranges: false, status: None });
+    let server = FileServer::new(&files(), Manner { cuts: 1, ranges: false, ..ORDERLY });
     models(&space, &["get", "small", "--from", &server.url()]).expect(0);
     assert_eq!(space.files("models")["small/model.safetensors"], weights());
 }

@@ -91,6 +91,26 @@ fn a_baseline_is_a_report_of_before() {
     assert!(ran.stderr.contains("no report: missing field `case_results`"), "{}", ran.stderr);
 }
 
+/// Cases of two benchmarks may have the same ids: a baseline of another one would pass in silence.
+#[test]
+fn a_baseline_of_other_data_is_told_or_refused() {
+    let space = town("  - {measure: RR, recipe: fine, no_worse_than: baseline}\n");
+    space.edit("evaluation.yaml", "no_worse_than: baseline", "at_least: 0");
+    space.run("").expect(0);
+    space.ragstage("report evaluation.yaml -o main").expect(0);
+    space.edit("evaluation.yaml", "at_least: 0", "no_worse_than: baseline");
+    let lints = || space.json("reports/small/report.json")["ragstage"]["lints"].to_string();
+    space.run("--baseline main").expect(0);
+    assert!(!lints().contains("other-data"), "{}", lints());
+    space.edit("cases.jsonl", "\"silver tokens\"", "\"gold coins\"");
+    space.run("--baseline main").expect(0);
+    assert!(lints().contains("other-data") && lints().contains("other documents, cases or gold"), "{}", lints());
+    space.edit("evaluation.yaml", "name: harbour", "name: village");
+    let ran = space.run("--baseline main").expect(3);
+    let told = "the baseline is of the benchmark \"harbour\", and this evaluation of \"village\"";
+    assert!(ran.stderr.contains(told), "{}", ran.stderr);
+}
+
 #[test]
 fn faults_of_a_gate_are_told() {
     for (entry, expected) in [

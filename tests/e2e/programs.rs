@@ -352,16 +352,22 @@ fn a_python_file_that_does_not_load_shows_why() {
     if !python() {
         return;
     }
-    let space = with_file("import no_such_package\n\ndef evaluate(case, response):\n    return 1\n");
-    let ran = space.run("").expect(11);
-    let failures = failures(&ran);
-    assert!(failures["built"].contains("ModuleNotFoundError: No module named 'no_such_package'"));
-    // Those that were tried; after ten in a row no more are.
-    assert!(failures.len() == CASE_COUNT, "{failures:?}");
-
-    space.write("eval/mine.py", "def judge(case, response):\n    return 1\n");
-    let ran = space.run("").expect(11);
-    assert!(ran.of("row_failed")[0].to_string().contains("has neither `def evaluate(case, response)`"));
+    for (file, why) in [
+        (
+            "import no_such_package\n\ndef evaluate(case, response):\n    return 1\n",
+            "ModuleNotFoundError: No module named 'no_such_package'",
+        ),
+        ("def evaluate(case, response)\n    return 1\n", "SyntaxError"),
+        ("def judge(case, response):\n    return 1\n", "has neither `def evaluate(case, response)`"),
+    ] {
+        let space = with_file(file);
+        let ran = space.run("").expect(20);
+        assert!(ran.stderr.contains("evaluator \"mine\": ") && ran.stderr.contains(why), "{why}: {}", ran.stderr);
+        // No case has failed: none was asked for.
+        assert!(failures(&ran).is_empty() && !space.path(REPORT).exists());
+        space.write("eval/mine.py", MINE);
+        space.run("").expect(0);
+    }
 }
 
 #[test]
@@ -398,7 +404,7 @@ fn what_an_evaluation_file_says_wrong_of_programs() {
         "missing `name`",
         "`not/there.py` cannot be read",
         "the score `b` is listed twice",
-        "expected the name of an evaluator",
+        "expected the name of a column",
     ] {
         assert!(ran.stderr.contains(words), "{words}: {}", ran.stderr);
     }

@@ -28,11 +28,14 @@ fn space() -> Space {
 
 const COMMAND: &str = "score --cases cases.jsonl --responses responses.jsonl";
 
+/// A share of scored cases that these responses reach.
+const LOW: &str = "--coverage-floor 0.2";
+
 #[test]
 fn responses_are_scored_against_gold() {
     let space = space();
     let evaluators = "--evaluator answer_contains --evaluator token_f1 --evaluator evidence_recall@5";
-    let ran = space.ragstage(&format!("{COMMAND} {evaluators} --format json --per-case scores.jsonl"));
+    let ran = space.ragstage(&format!("{COMMAND} {evaluators} {LOW} --format json --per-case scores.jsonl"));
     assert_eq!((ran.code, ran.stderr.as_str()), (10, ""), "one case failed");
     let scores: Value = serde_json::from_str(&ran.stdout).expect("JSON");
     assert_eq!(scores["format"], "ragstage.score.cases.v1");
@@ -58,15 +61,47 @@ fn responses_are_scored_against_gold() {
     assert_eq!(lines[2]["scores"]["token_f1"]["error"], "upstream: timeout");
     assert_eq!(lines[3]["scores"]["token_f1"]["state"], "skipped");
     assert!(!space.path(".ragstage").exists());
-    let again = space.ragstage(&format!("{COMMAND} {evaluators} --format json --jobs 1"));
+    let again = space.ragstage(&format!("{COMMAND} {evaluators} {LOW} --format json --jobs 1"));
     assert_eq!(again.stdout, ran.stdout);
+}
+
+/// As in evaluations: a mean over what happened to be scored must not stand for all.
+#[test]
+fn a_mean_under_the_coverage_floor_is_withheld() {
+    let space = space();
+    let ran = space.ragstage(&format!("{COMMAND} --evaluator answer_contains --format json"));
+    assert_eq!(ran.code, 11);
+    assert!(
+        ran.stderr.contains("coverage is under its floor") && ran.stderr.contains("--coverage-floor"),
+        "{}",
+        ran.stderr
+    );
+    let scores: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    let found = &scores["evaluators"][0];
+    assert_eq!((&found["mean"], &found["why_not"]), (&Value::Null, &json!("coverage 0.6667 is under 0.9500")));
+    assert_eq!((&found["scored"], &found["failed"]), (&json!(2), &json!(1)));
+    let ran = space.ragstage(&format!("{COMMAND} --evaluator answer_contains"));
+    assert!(ran.stdout.contains("(coverage 0.6667 is under 0.9500)"), "{}", ran.stdout);
+    for (floor, code) in [("0.66", 10), ("0.67", 11), ("0", 10), ("1", 11), ("1.5", 2), ("nan", 2)] {
+        let ran = space.ragstage(&format!("{COMMAND} --evaluator answer_contains --coverage-floor {floor}"));
+        assert_eq!(ran.code, code, "{floor}: {}", ran.stderr);
+    }
+    // What is left out is in no share.
+    space.write("responses.jsonl", "{\"case_id\": \"a\", \"answer\": \"high tide\"}\n");
+    assert_eq!(space.ragstage(&format!("{COMMAND} --evaluator answer_contains --missing skip")).code, 0);
+    space.write("responses.jsonl", "{\"case_id\": \"z\", \"answer\": \"high tide\"}\n");
+    for missing in ["zero", "skip"] {
+        let ran = space.ragstage(&format!("{COMMAND} --evaluator answer_contains --missing {missing}"));
+        assert_eq!(ran.code, 11, "{missing}: {}", ran.stderr);
+        assert!(ran.stderr.contains("nothing was scored: no case has a response"), "{}", ran.stderr);
+    }
 }
 
 #[test]
 fn missing_cases_fail_or_are_left_out_and_strangers_are_told() {
     let space = space();
     space.write("responses.jsonl", "{\"case_id\": \"a\", \"answer\": \"high tide\"}\n{\"case_id\": \"z\"}\n");
-    let ran = space.ragstage(&format!("{COMMAND} --evaluator answer_contains"));
+    let ran = space.ragstage(&format!("{COMMAND} --evaluator answer_contains {LOW}"));
     assert_eq!(ran.code, 10);
     assert!(ran.stderr.contains("3 cases have no response in responses.jsonl; such count as failed"), "{}", ran.stderr);
     assert!(ran.stderr.contains("1 response has no case and no score: z (line 2)"), "{}", ran.stderr);
@@ -91,6 +126,7 @@ fn faults_of_both_files_and_of_flags_are_told() {
         ("score --cases cases.jsonl", "--responses FILE are needed"),
         ("score --cases cases.jsonl --responses r --evaluator f1", "did you mean token_f1?"),
         ("score --cases cases.jsonl --responses r --events e", "--events needs an evaluation file"),
+        ("score evaluation.yaml --cases cases.jsonl --responses r", "an evaluation file (evaluation.yaml)"),
     ] {
         let ran = space.ragstage(arguments);
         assert_eq!(ran.code, 2, "{arguments}: {}", ran.stderr);

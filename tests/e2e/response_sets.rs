@@ -106,6 +106,21 @@ fn json_lines_have_answers_and_latencies() {
     assert!(ran.stdout.contains("90.0 %"), "{}", ran.stdout);
     let failures = space.json("reports/small/report.json")["ragstage"]["summary"]["failures"].to_string();
     assert!(failures.contains("the response set has no response for this case"), "{failures}");
+    // Another try would find the same file.
+    assert!(
+        ran.stderr.contains("responses made elsewhere that failed there or are not in their file: 1;"),
+        "{}",
+        ran.stderr
+    );
+    assert!(!ran.stderr.contains("tries them again") && !ran.stderr.contains("no parser"), "{}", ran.stderr);
+    space.edit("evaluation.yaml", "coverage_floor: 0.5", "coverage_floor: 0.95");
+    let ran = space.run("").expect(11);
+    assert!(
+        ran.stderr.contains("coverage is under its floor") && ran.stderr.contains("mend the file"),
+        "{}",
+        ran.stderr
+    );
+    assert!(!ran.stderr.contains("tries them again"), "{}", ran.stderr);
 }
 
 #[test]
@@ -130,7 +145,9 @@ fn import_writes_what_a_recipe_reads() {
         let scored = |set: &str| {
             space.score(&format!("--response-set {set}")).expect(0);
             let report = space.json("reports/small-responses/report.json");
-            (report["case_results"][0]["response"].clone(), report["score_summary"].clone())
+            let first = &report["case_results"][0];
+            assert_eq!(first["latency_ms"], 12.5, "{set}");
+            (first["response"].clone(), report["score_summary"].clone())
         };
         let given = scored("given.jsonl");
         assert_eq!(scored(&format!("kept/{name}")), given, "{format}");
@@ -169,6 +186,57 @@ fn a_report_is_a_response_set() {
         both["score_summary"]["old.imported.answer_contains"],
         both["score_summary"]["fine.bm25.answer_contains"]
     );
+}
+
+/// The town asked in two ways by two recipes.
+fn two_by_two() -> Space {
+    let space = Space::new();
+    small::write(&space);
+    small::add_coarse(&space);
+    space.edit("evaluation.yaml", "answer: {", "  - {mode: full_text_search, name: one, top_k: 1}\nanswer: {");
+    space.run("").expect(0);
+    space
+}
+
+#[test]
+fn of_several_recipes_and_queries_one_can_be_picked() {
+    let space = two_by_two();
+    let own = space.json("reports/small/report.json")["score_summary"].clone();
+    std::fs::copy(space.path("reports/small/report.json"), space.path("old.json")).expect("a copy");
+    let ran = space.score("--response-set old.json").expect(3);
+    assert!(ran.stderr.contains("recipe"), "{}", ran.stderr);
+    for set in ["old.json", "last"] {
+        space.score(&format!("--response-set {set} --recipe coarse --query one")).expect(0);
+        let summary = space.json("reports/small-responses/report.json")["score_summary"].clone();
+        assert_eq!(summary["imported.evidence_recall@3"], own["coarse.one.evidence_recall@3"], "{set}: {summary}");
+    }
+    let ran = space.score("--response-set last --recipe corse").expect(3);
+    assert!(ran.stderr.contains("it has coarse/bm25, coarse/one, fine/bm25, fine/one"), "{}", ran.stderr);
+    space.ragstage("score evaluation.yaml --recipe coarse").expect(2);
+    // Only reports have several.
+    space.write("old.jsonl", &lines());
+    let ran = space.score("--response-set old.jsonl --recipe coarse").expect(3);
+    assert!(ran.stderr.contains("only reports have several; this is jsonl"), "{}", ran.stderr);
+    let ran = space.ragstage("import evaluation.yaml none.jsonl").expect(3);
+    assert!(ran.stderr.contains("there are no responses none.jsonl"), "{}", ran.stderr);
+}
+
+#[test]
+fn responses_that_were_taken_again_are_compared_with_their_recipe() {
+    let space = two_by_two();
+    space.score("--response-set last").expect(0);
+    let found = space.ragstage("compare evaluation.yaml reports/small-responses --format json").expect(0).json();
+    let comparisons = found["comparisons"].as_array().expect("comparisons");
+    assert_eq!(comparisons.len(), 4);
+    for comparison in comparisons {
+        let (first, second) =
+            (comparison["first"].as_str().expect("text"), comparison["second"].as_str().expect("text"));
+        let (recipe, query) = first.rsplit_once(": ").and_then(|(_, side)| side.split_once(" / ")).expect("a side");
+        assert!(second.ends_with(&format!(": {recipe}-{query} / imported")), "{first} {second}");
+        assert_eq!(comparison["same_data"], "yes");
+        let measures = comparison["measures"].as_array().expect("measures");
+        assert!(measures.iter().all(|measure| measure["paired"]["difference"] == 0.0), "{comparison}");
+    }
 }
 
 #[test]

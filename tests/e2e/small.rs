@@ -136,6 +136,12 @@ pub fn write(space: &Space) {
     space.write("evaluation.yaml", EVALUATION);
 }
 
+/// Adds a second recipe to the evaluation of [`write`]: `coarse`, whose chunks are whole documents.
+pub fn add_coarse(space: &Space) {
+    let (fine, coarse) = ("    chunk: {size: 12}\n", "  - name: coarse\n    chunk: {size: 400}\n");
+    space.edit("evaluation.yaml", fine, &format!("{fine}{coarse}"));
+}
+
 /// Writes the benchmark with its four units, and `evaluation.yaml`.
 pub fn write_units(space: &Space) {
     write(space);

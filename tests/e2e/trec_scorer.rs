@@ -105,10 +105,13 @@ fn every_value_is_trec_evals() {
         for run in [&run, &table] {
             for (missing, means) in [("skip", "mean_over_evaluated"), ("zero", "mean_over_all_judged")] {
                 let ran = score(&space, &folder, run, &measures, missing);
-                assert_eq!(ran.code, 0, "{set}: {}", ran.stderr);
                 let scores: Value = serde_json::from_str(&ran.stdout).expect("JSON");
                 assert_eq!(scores["format"], "ragstage.score.runs.v1");
                 let scores = &scores["runs"][0];
+                let nothing = missing == "skip" && set == "07_empty_run";
+                assert_eq!(scores["evaluated_queries"] == 0, set == "07_empty_run", "{set}");
+                assert_eq!(ran.code, if nothing { 11 } else { 0 }, "{set}: {}", ran.stderr);
+                assert_eq!(ran.stderr.contains("nothing was scored"), nothing, "{set}: {}", ran.stderr);
                 for (theirs, ours) in &names {
                     let (mean, known) = (&scores["means"][ours], &expected[means][theirs]);
                     assert!(close(mean, known), "{set} {means} {ours}: {mean}, trec_eval has {known}");
@@ -232,7 +235,11 @@ fn flags_that_do_not_go_together_are_usage_errors() {
         ("score --qrels qrels.txt", "--run FILE is needed"),
         ("score --run run.trec", "--qrels FILE is needed"),
         ("score other.yaml --qrels qrels.txt --run run.trec", "an evaluation file (other.yaml)"),
+        ("score evaluation.yaml --qrels qrels.txt --run run.trec", "an evaluation file (evaluation.yaml)"),
         ("score --qrels qrels.txt --run run.trec --force build", "--force needs an evaluation file"),
+        ("score --qrels qrels.txt --run run.trec --baseline b", "--baseline needs an evaluation file"),
+        ("score --qrels qrels.txt --run run.trec --coverage-floor 0.5", "score them one after the other"),
+        ("score --recipe a --qrels qrels.txt --run run.trec", "--response-set <SET>"),
         ("score --qrels qrels.txt --run run.trec --measure ndcg@10", "did you mean nDCG?"),
         ("score --qrels qrels.txt --run run.trec --measure token_f1", "is no measure of a ranking"),
         ("score --qrels qrels.txt --run run.trec --cases c.jsonl", "score them one after the other"),
@@ -243,4 +250,71 @@ fn flags_that_do_not_go_together_are_usage_errors() {
         assert!(ran.stderr.contains(told), "{arguments}: {}", ran.stderr);
     }
     assert!(!space.path(".ragstage").exists());
+}
+
+#[test]
+fn a_run_of_other_queries_has_no_number() {
+    let space = space_with_runs();
+    space
+        .write("other.trec", &space.read("run.trec").replace("q1 ", "x1 ").replace("q2 ", "x2 ").replace("q3 ", "x3 "));
+    let command = "score --qrels qrels.txt --run other.trec";
+    let ran = space.ragstage(&format!("{command} --missing skip --format json"));
+    assert_eq!((ran.code, &means(&ran)["AP"]), (11, &Value::Null), "{}", ran.stderr);
+    assert!(ran.stderr.contains("error: nothing was scored: other.trec has no judged query"), "{}", ran.stderr);
+    // Where what is missing counts as 0 it has one, which is that of trec_eval -c.
+    let ran = space.ragstage(&format!("{command} --format json"));
+    assert_eq!((ran.code, &means(&ran)["AP"]), (0, &Value::from(0.0)), "{}", ran.stderr);
+}
+
+#[test]
+fn gzip_that_was_cut_off_says_what_to_do() {
+    let space = space_with_runs();
+    let zip = std::process::Command::new("gzip").arg("-k").arg(space.path("run.trec")).status();
+    if !zip.is_ok_and(|status| status.success()) {
+        eprintln!("SKIPPED: there is no gzip");
+        return;
+    }
+    let whole = fs::read(space.path("run.trec.gz")).expect("the gzip");
+    let mut damaged = whole.clone();
+    // A byte of the checksum, which is in the last eight.
+    damaged[whole.len() - 6] ^= 0xff;
+    for (bytes, hint) in
+        [(&whole[..whole.len() / 2], "the gzip ends before its end"), (&damaged, "the gzip is damaged")]
+    {
+        fs::write(space.path("bad.gz"), bytes).expect("write");
+        for command in ["score --qrels qrels.txt --run bad.gz", "score --qrels bad.gz --run run.trec"] {
+            let ran = space.ragstage(command);
+            assert_eq!((ran.code, ran.stdout.as_str()), (3, ""), "{command}");
+            assert!(ran.stderr.contains(hint) && ran.stderr.contains("fetch or pack the file again"), "{}", ran.stderr);
+        }
+    }
+}
+
+/// Whoever writes into a named pipe ends when it is opened, closed and opened again.
+#[test]
+#[cfg(unix)]
+fn a_named_pipe_is_opened_once() {
+    let space = space_with_runs();
+    let made = std::process::Command::new("mkfifo").arg(space.path("pipe")).status();
+    if !made.is_ok_and(|status| status.success()) {
+        eprintln!("SKIPPED: there is no mkfifo");
+        return;
+    }
+    let expected = means(&space.ragstage("score --qrels qrels.txt --run run.trec --format json"));
+    let (from, pipe) = (space.path("run.trec"), space.path("pipe"));
+    let writer = std::thread::spawn(move || fs::write(pipe, fs::read(from).expect("the run")));
+    let ran = space.ragstage("score --qrels qrels.txt --run pipe --format json");
+    assert_eq!(means(&ran), expected, "{}", ran.stderr);
+    writer.join().expect("the writer ends").expect("all of it is read");
+}
+
+#[test]
+fn a_table_is_written_whole_or_not_at_all() {
+    let space = space_with_runs();
+    fs::write(space.path("odd.trec"), b"q1 Q0 d\xff 1 2 t\n").expect("write");
+    let ran = space.ragstage("score --run odd.trec --to-parquet odd.parquet");
+    assert_eq!(ran.code, 3, "{}", ran.stderr);
+    assert!(ran.stderr.contains("is no UTF-8"), "{}", ran.stderr);
+    let left: Vec<_> = space.files("").into_keys().filter(|name| name.contains("parquet")).collect();
+    assert!(left.is_empty(), "{left:?}");
 }

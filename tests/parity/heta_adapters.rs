@@ -17,6 +17,11 @@
 //! - `expected.metadata.judgements` of a BEIR case is ours: it keeps the grades of zero and below that Heta drops.
 //! - `metadata.qrels_without_query` of a BEIR manifest is ours: Heta passes such judgements over in silence.
 //! - `metadata.description` of the manifest is a text of Heta's about four datasets; ours is null.
+//! - MultiHop-RAG: its licence is ours to tell, `default_evaluators` are those of its paper, `metadata.evidence_without_document`
+//!   is ours, and a question without `evidence_list` has no evidence (bug 26).
+//! - UDA: `default_evaluators` are its authors' own. Gold that Heta gets wrong is in `mended_gold.rs` (bug 3). A file in the
+//!   subset's own folder comes first, a name is no pattern, and names that differ in punctuation alone have ids of their own
+//!   (bug 23). Where no document is there at all the file of questions is refused; where some are missing, their cases are skipped.
 //! - `resources` declare downloads that nobody verifies (spec/heta 1); ours has none.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,13 +31,16 @@ use std::path::{Path, PathBuf};
 use ragstage_cache::Digest;
 use ragstage_stages::artifact::Document;
 use ragstage_stages::error::InputError;
-use ragstage_stages::prepare::{AdapterSpec, BeirSpec, BenchmarkSpec, JsonlSpec, Selection};
+use ragstage_stages::prepare::{
+    AdapterSpec, BeirSpec, BenchmarkSpec, JsonlSpec, MultihopRagSpec, Selection, UdaDocuments, UdaSpec, UdaSubset,
+};
 use ragstage_stages::python::strip;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use crate::golden::{entries, golden, say};
 use crate::mended::{has_separated_rows, has_trec_qrels, is_mended, plain};
+use crate::mended_gold::{mended_gold, put};
 use crate::prepared::{Prepared, prepare};
 
 type MakeSpec = dyn Fn(&Value, &Path) -> BenchmarkSpec;
@@ -51,6 +59,8 @@ fn adapters_agree() {
         let spec: &MakeSpec = match adapter.as_str() {
             "jsonl" => &jsonl_spec,
             "beir" => &beir_spec,
+            "multihop_rag" => &multihop_rag_spec,
+            uda if uda.starts_with("uda_") => &uda_spec,
             _ => {
                 unknown.insert(adapter);
                 continue;
@@ -63,7 +73,7 @@ fn adapters_agree() {
         }
         let errors = items(&expected["errors"]);
         for error in errors {
-            if !agrees(&|| check_error(&vector, &expected["constructor"], error, spec)) {
+            if !agrees(&|| check_error(&vector, &expected, error, spec)) {
                 differing.push(vector.join(text_of(&error["dir"])).display().to_string());
             }
         }
@@ -128,6 +138,20 @@ fn beir_spec(constructor: &Value, folder: &Path) -> BenchmarkSpec {
         dataset_url: constructor["dataset_url"].as_str().map(String::from),
     };
     BenchmarkSpec { adapter: AdapterSpec::Beir(spec), selection: Selection::default() }
+}
+
+fn multihop_rag_spec(constructor: &Value, folder: &Path) -> BenchmarkSpec {
+    assert_eq!(constructor["corpus_path"], "corpus.json", "the file's own name");
+    let spec = MultihopRagSpec { path: folder.to_path_buf() };
+    BenchmarkSpec { adapter: AdapterSpec::MultihopRag(spec), selection: Selection::default() }
+}
+
+fn uda_spec(constructor: &Value, folder: &Path) -> BenchmarkSpec {
+    let word = text_of(&constructor["subset"]);
+    let subset = UdaSubset::of_word(&word).unwrap_or_else(|| panic!("there is no subset {word:?}"));
+    assert_eq!(constructor["qa_path"], format!("{word}_qa.csv"), "the file's own name");
+    let spec = UdaSpec { path: folder.to_path_buf(), subset, documents: UdaDocuments::All };
+    BenchmarkSpec { adapter: AdapterSpec::Uda(spec), selection: Selection::default() }
 }
 
 /// Positions of the documents or cases (`kind`) that a note marks as misread.
@@ -200,7 +224,10 @@ fn check_vector(folder: &Path, expected: &Value, spec: &MakeSpec) {
     let theirs = kept("cases", &left_out[1]);
     assert_eq!(prepared.queries.rows.len(), theirs.len(), "{}: cases", folder.display());
     for (row, (i, theirs)) in theirs.iter().enumerate().filter(|(_, (i, _))| !cases.contains(i)) {
-        assert_eq!(&case(&prepared, row), theirs, "{}: cases[{i}]", folder.display());
+        let mut theirs = theirs.clone();
+        let ours = mended_gold(&text_of(&expected["adapter"]), &text_of(&theirs["case_id"]));
+        put(&mut theirs, &ours);
+        assert_eq!(case(&prepared, row), theirs, "{}: cases[{i}]", folder.display());
     }
     assert_eq!(units(&prepared), expected["run_units"], "{}: run_units", folder.display());
 }
@@ -247,10 +274,19 @@ fn compare_info(folder: &Path, expected: &Value, prepared: &Prepared) {
     let mut ours = serde_json::to_value(&prepared.units.benchmark).expect("info is JSON");
     let mut theirs = expected["manifest"].clone();
     for manifest in [&mut ours, &mut theirs] {
+        // Which version of the files this is, Heta does not know.
+        if let Some(fields) = manifest.as_object_mut() {
+            fields.remove("digest");
+        }
         if let Some(metadata) = manifest["metadata"].as_object_mut() {
             metadata.remove("description");
             metadata.remove("qrels_without_query");
+            metadata.remove("evidence_without_document");
         }
+    }
+    if expected["adapter"] == "multihop_rag" {
+        assert_eq!(theirs["license"].take(), Value::Null, "{}: manifest", folder.display());
+        assert_eq!(ours["license"].take(), "ODC-BY-1.0", "{}: manifest", folder.display());
     }
     assert_eq!(ours, theirs, "{}: manifest", folder.display());
     let key = ["name", "version", "split"].map(|field| text_of(&ours[field])).join(":");
@@ -258,6 +294,18 @@ fn compare_info(folder: &Path, expected: &Value, prepared: &Prepared) {
     let evaluators = json!(prepared.units.default_evaluators);
     let wanted = match expected["adapter"].as_str() {
         Some("beir") => json!(["nDCG@10", "AP@100", "R@100", "P@10", "RR@10"]),
+        Some("multihop_rag") => json!([
+            "evidence_recall@5",
+            "evidence_recall@10",
+            "evidence_map(match=text,text=unspaced)@10",
+            "evidence_hits(match=text,text=unspaced)@4",
+            "evidence_hits(match=text,text=unspaced)@10",
+            "evidence_mrr(match=text,text=unspaced)@10",
+            "answer_accuracy",
+        ]),
+        Some("uda_fin") => json!(["numeric_match(variant=uda_fin)", "fin_em"]),
+        Some("uda_tat") => json!(["tat_em", "tat_f1"]),
+        Some(uda) if uda.starts_with("uda_") => json!(["uda_f1"]),
         _ => expected["default_evaluators"].clone(),
     };
     assert_eq!(evaluators, wanted, "{}: default_evaluators", folder.display());
@@ -349,7 +397,8 @@ fn units(prepared: &Prepared) -> Value {
     prepared.units.units.iter().map(unit).collect()
 }
 
-fn check_error(vector: &Path, constructor: &Value, error: &Value, spec: &MakeSpec) {
+fn check_error(vector: &Path, expected: &Value, error: &Value, spec: &MakeSpec) {
+    let (adapter, constructor) = (text_of(&expected["adapter"]), &expected["constructor"]);
     let name = text_of(&error["dir"]);
     let folder = vector.join(&name);
     let place = folder.display();
@@ -357,14 +406,45 @@ fn check_error(vector: &Path, constructor: &Value, error: &Value, spec: &MakeSpe
     // An error of the constructor has a constructor of its own; where it is not recorded, its folder's name says what it is.
     let mut constructor = error.get("constructor").unwrap_or(constructor).clone();
     if error.get("constructor").is_none() && error["expected_error"]["stage"] == "construct" {
+        if name.ends_with("bad_subset") {
+            // Ours are a closed set: the evaluation file is refused.
+            assert_eq!(UdaSubset::of_word("bad"), None, "{place}");
+            return;
+        }
         break_id(&mut constructor, &name);
     }
     let spec = spec(&constructor, &folder);
     match prepare(&spec, &|_, bytes| bytes) {
         Ok(prepared) if is_mended(&spec) => check_mended(&folder, &spec, &prepared),
+        Ok(prepared) if is_read(&adapter, &name, &prepared) => {}
         Ok(_) => panic!("{place}: expected an error like {}", error["expected_error"]),
         Err(errors) => check_stage(&folder, &spec, &error["expected_error"], &errors),
     }
+}
+
+/// Whether the folder `name` is one that Heta refuses for a fault of its own; then what ours makes of it is asserted.
+fn is_read(adapter: &str, name: &str, prepared: &Prepared) -> bool {
+    let documents: Vec<&str> = prepared.documents.rows.iter().map(|document| document.document_id.as_str()).collect();
+    let cases = prepared.queries.rows.len();
+    match (adapter, name) {
+        // Bug 26.
+        ("multihop_rag", "errors/missing_evidence_list") => {
+            assert!(prepared.golds.rows[0].evidence.is_empty());
+            assert_eq!((documents.len(), cases), (1, 1));
+        }
+        // Bug 23.
+        ("uda_fin", "errors/ids_collide") => {
+            assert_eq!(documents, ["K_1", "K_1_cee26578f7dc"]);
+            assert_eq!((cases, prepared.units.units.len()), (2, 2));
+        }
+        // Bug 23.
+        ("uda_feta", "errors/name_with_brackets") => {
+            assert_eq!((documents, cases), (vec!["Reef_TV"], 1));
+            assert_eq!(prepared.golds.rows[0].answers, ["a"]);
+        }
+        _ => return false,
+    }
+    true
 }
 
 /// `dataset_is_path`, `blank_split` and the like.
@@ -388,8 +468,10 @@ fn check_stage(folder: &Path, spec: &BenchmarkSpec, theirs: &Value, errors: &[In
     assert!(!errors.is_empty(), "{place}: an error without errors");
     let message = theirs["message"].as_str().unwrap_or_default();
     let roles: &[&str] = match theirs["stage"].as_str() {
-        Some("documents") => &["documents", "corpus"],
-        Some("cases") => &["cases", "queries", "qrels"],
+        Some("documents") => &["documents", "corpus", "questions"],
+        Some("cases") => &["cases", "queries", "qrels", "questions", "extended"],
+        // Ours looks for documents wherever they may be.
+        Some("prepare") if message.starts_with("UDA source_root does not exist") => &["questions"],
         Some("prepare") => {
             assert!(errors.iter().any(|error| error.message.ends_with("is missing")), "{place}: {errors:?}");
             assert!(errors.iter().all(|error| error.hint.is_some()), "{place}: {errors:?}");

@@ -38,7 +38,7 @@ pub fn prepare(spec: &BenchmarkSpec, edit: &dyn Fn(&str, Vec<u8>) -> Vec<u8>) ->
         Err(_) => DocumentFile { relative, digest: None, size: 0, fault: None },
     });
     let documents = documents.collect();
-    let action = PrepareBenchmark { spec: spec.clone(), files, documents, salt: 0 };
+    let action = PrepareBenchmark { spec: spec.clone(), files, documents, records: None, salt: 0 };
     let produced = action.run(&memory).map_err(input_errors)?;
     Ok(Prepared {
         documents: output(&produced, "documents"),

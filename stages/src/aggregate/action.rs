@@ -30,6 +30,8 @@ pub struct ScoreTable {
     pub unit_id: String,
     /// The `scores` artifact.
     pub scores: Digest,
+    /// The `observations` artifact, where models were asked on the way.
+    pub observations: Option<Digest>,
 }
 
 /// The responses of one unit in one query mode of one recipe.
@@ -61,6 +63,9 @@ impl Walk for ScoreTable {
         v.text("evaluator", &self.evaluator);
         v.text("unit_id", &self.unit_id);
         v.digest("scores", &self.scores);
+        if let Some(observations) = &self.observations {
+            v.digest("observations", observations);
+        }
         v.end();
     }
 }
@@ -162,7 +167,7 @@ impl Action for Aggregate {
             failures: FailureGroup::all(&cases, &errors, &series),
         };
         let latency = Latency::read(context, step, &self.plan, &self.responses, &cases)?;
-        let usage = UsageTable::read(context, step, &self.plan, &self.responses, &cases)?;
+        let usage = UsageTable::read(context, step, &self.plan, (&self.responses, &self.scores), &cases)?;
         let (table, rows) = score_table::encode(&series, &cases).map_err(|error| encode(&error))?;
         let mut outputs = vec![
             Output::value("summary", summary.encode().map_err(|error| encode(&error))?, summary.measures.len()),

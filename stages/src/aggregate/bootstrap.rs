@@ -1,5 +1,7 @@
 //! Percentile bootstrap intervals of a mean.
 
+use std::collections::BTreeMap;
+
 use ragstage_cache::Digest;
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
@@ -7,6 +9,21 @@ use rayon::prelude::*;
 
 use super::distribution::quantile;
 use super::options::StatisticsOptions;
+
+/// From this many clusters on, whole clusters are drawn; with fewer, too few different resamples exist and an interval would
+/// be too narrow.
+pub(super) const LEAST_CLUSTERS: usize = 20;
+
+/// The sum and the number of the values of each cluster, in the order of the clusters.
+pub(super) fn cluster_sums(values: impl Iterator<Item = (usize, f64)>) -> Vec<(f64, u64)> {
+    let mut sums: BTreeMap<usize, (f64, u64)> = BTreeMap::new();
+    for (cluster, value) in values {
+        let (sum, count) = sums.entry(cluster).or_default();
+        *sum += value;
+        *count += 1;
+    }
+    sums.into_values().collect()
+}
 
 /// A bootstrap of one series (Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 13).
 ///

@@ -8,13 +8,17 @@ use ragstage_cache::Digest;
 use ragstage_cache::table::Texts;
 use ragstage_cache::table_file::TableFile;
 use ragstage_cache::table_stream::TableStream;
+use rayon::prelude::*;
 
-use super::action::ResponseTable;
+use super::action::{ResponseTable, ScoreTable};
 use super::planned_query::PlannedQuery;
 use crate::artifact::{Queries, Units};
 use crate::contract::{Context, decoded, derived, opened};
 use crate::error::{StageError, StageErrorKind};
 use crate::step::Step;
+
+/// Row groups that are read or written before what they say is put together: no more than are worth the memory.
+pub(super) const GROUPS_AT_ONCE: usize = 16;
 
 /// One case of one unit.
 #[derive(Debug, Clone, Copy)]
@@ -141,11 +145,31 @@ impl CaseList {
         &self.units.units[self.entries[entry].unit].unit_id
     }
 
+    /// How many documents the unit of `entry` has.
+    pub(super) fn unit_documents(&self, entry: usize) -> u64 {
+        self.units.units[self.entries[entry].unit].documents
+    }
+
     /// The row groups of a table of unit `unit`, which has a row per case, as ranges of its rows.
     pub(super) fn groups(&self, unit: usize) -> impl Iterator<Item = (usize, Range<usize>)> + use<> {
         let rows = self.range(unit).len();
         let starts = (0..rows).step_by(TableStream::GROUP_ROWS);
         starts.map(move |start| start..rows.min(start + TableStream::GROUP_ROWS)).enumerate()
+    }
+
+    /// Reads a table of unit `unit`, some row groups at a time on all cores, and hands them on in their order.
+    pub(super) fn read_groups<T: Send>(
+        &self,
+        unit: usize,
+        read: impl Fn(usize, Range<usize>) -> Result<T, StageError> + Sync,
+        mut put: impl FnMut(T),
+    ) -> Result<(), StageError> {
+        let groups: Vec<_> = self.groups(unit).collect();
+        for groups in groups.chunks(GROUPS_AT_ONCE) {
+            let parts = groups.par_iter().map(|(group, rows)| read(*group, rows.clone()));
+            parts.collect::<Result<Vec<T>, StageError>>()?.into_iter().for_each(&mut put);
+        }
+        Ok(())
     }
 
     /// Refuses a table of unit `unit` that has not a row per case, in row groups of [`CaseList::groups`].
@@ -214,6 +238,20 @@ impl CaseList {
         tables: &'a [ResponseTable],
     ) -> Result<Vec<Option<&'a ResponseTable>>, StageError> {
         let own = tables.iter().filter(|table| table.recipe == planned.recipe && table.query == planned.query);
+        self.by_unit(step, own.map(|table| (table.unit_id.as_str(), table)))
+    }
+
+    /// Each unit's scores by `evaluator` of the responses to the query `planned`.
+    pub(super) fn scores<'a>(
+        &self,
+        step: Step,
+        planned: &PlannedQuery,
+        evaluator: &str,
+        tables: &'a [ScoreTable],
+    ) -> Result<Vec<Option<&'a ScoreTable>>, StageError> {
+        let own = tables.iter().filter(|table| {
+            table.evaluator == evaluator && table.query == planned.query && table.recipe == planned.recipe
+        });
         self.by_unit(step, own.map(|table| (table.unit_id.as_str(), table)))
     }
 }

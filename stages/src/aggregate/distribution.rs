@@ -34,7 +34,7 @@ impl Distribution {
 }
 
 /// The arithmetic mean, summed in the order given; `None` of nothing.
-pub(super) fn mean(values: &[f64]) -> Option<f64> {
+pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 

@@ -199,12 +199,18 @@ pub struct GateOutcome {
 /// A gate on a measure without a headline number (coverage under its floor) fails, and so does one that covers nothing: a
 /// bar that was never looked at is not a bar that was cleared.
 pub fn check(summary: &Summary, gates: &[GateSpec]) -> Vec<GateOutcome> {
+    judged(summary, gates).into_iter().map(|(_, outcome)| outcome).collect()
+}
+
+/// As [`check`], each outcome with its gate: two gates may be called the same.
+pub(super) fn judged<'g>(summary: &Summary, gates: &'g [GateSpec]) -> Vec<(&'g GateSpec, GateOutcome)> {
     let mut outcomes = Vec::new();
     for gate in gates {
         let before = outcomes.len();
-        outcomes.extend(summary.measures.iter().filter(|measure| gate.covers(measure)).map(|m| gate.judge(m)));
+        let covered = summary.measures.iter().filter(|measure| gate.covers(measure));
+        outcomes.extend(covered.map(|measure| (gate, gate.judge(measure))));
         if outcomes.len() == before {
-            outcomes.push(GateOutcome {
+            let outcome = GateOutcome {
                 gate: gate.text(),
                 recipe: gate.recipe.clone(),
                 query: gate.query.clone(),
@@ -216,7 +222,8 @@ pub fn check(summary: &Summary, gates: &[GateSpec]) -> Vec<GateOutcome> {
                 regression: false,
                 passed: false,
                 why: Some(nothing_covered(summary, gate)),
-            });
+            };
+            outcomes.push((gate, outcome));
         }
     }
     outcomes

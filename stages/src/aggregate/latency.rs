@@ -1,6 +1,5 @@
 //! `latency`: how long responses took. An observation: another run measures other numbers.
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::action::ResponseTable;
@@ -80,12 +79,7 @@ impl Latency {
         let mut queries = Vec::new();
         for planned in plan {
             let (mut retrieve, mut answer, mut total) = (Vec::new(), Vec::new(), Vec::new());
-            let units = cases.responses(step, planned, tables)?.into_par_iter().enumerate();
-            let units: Vec<(usize, Observed)> = units
-                .filter_map(|(unit, table)| Some((unit, table?)))
-                .map(|(unit, table)| Ok((unit, Observed::read(context, step, table, cases, unit)?)))
-                .collect::<Result<_, StageError>>()?;
-            for (unit, observed) in units {
+            for (unit, observed) in Observed::all(context, step, planned, tables, cases)? {
                 for row in 0..cases.range(unit).len() {
                     retrieve.extend(observed.retrieve(row));
                     answer.extend(observed.answer(row));

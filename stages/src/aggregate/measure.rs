@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::bootstrap::Bootstrap;
+use super::bootstrap::{Bootstrap, LEAST_CLUSTERS, cluster_sums};
 use super::case_list::CaseList;
 use super::distribution::{Distribution, mean};
 use super::normal_interval::{MANY, normal_interval};
@@ -10,11 +10,6 @@ use super::options::StatisticsOptions;
 use super::series::{Outcome, Series};
 use super::summary::{Counts, Interval, LabelCount, MeasureSummary, NoHeadline, Resampled, Slice};
 use crate::artifact::ScoreValue;
-
-/// From this many clusters with scored cases on, intervals come from resampling clusters: units or, where there are fewer
-/// units than this, cases that share gold documents. With fewer, too few different resamples exist and the interval would be
-/// too narrow.
-const CLUSTERS: usize = 20;
 
 impl MeasureSummary {
     /// The summary of `series`.
@@ -29,7 +24,7 @@ impl MeasureSummary {
         let names = [series.recipe.as_str(), series.query.as_str(), series.evaluator.as_str()];
         let slice = |kind: &str, name: Option<String>, entries: &[usize]| {
             let counts = counts(entries);
-            let no_headline = no_headline(&counts, numeric, options.coverage_floor);
+            let no_headline = NoHeadline::of(&counts, numeric, options.coverage_floor);
             let numbers = if no_headline.is_none() { numbers(entries) } else { Vec::new() };
             let bootstrap = Bootstrap::of_slice(options, names, kind, name.as_deref().unwrap_or_default());
             let interval = interval(&bootstrap, &outcomes, cases, entries, &numbers, options);
@@ -38,7 +33,7 @@ impl MeasureSummary {
         let all: Vec<usize> = (0..cases.len()).collect();
         let (counts, values) = (counts(&all), numbers(&all));
         let mean = mean(&values);
-        let no_headline = no_headline(&counts, numeric, options.coverage_floor);
+        let no_headline = NoHeadline::of(&counts, numeric, options.coverage_floor);
         let units = match cases.units.units.as_slice() {
             [] | [_] => Vec::new(),
             units => {
@@ -83,12 +78,7 @@ fn labels(outcomes: &[Outcome<'_>]) -> Vec<LabelCount> {
     }
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
     for value in values() {
-        let label = match value {
-            ScoreValue::Label(label) => label.clone(),
-            ScoreValue::Number(value) => value.to_string(),
-            ScoreValue::Bool(value) => value.to_string(),
-        };
-        *counts.entry(label).or_default() += 1;
+        *counts.entry(value.text()).or_default() += 1;
     }
     counts.into_iter().map(|(label, cases)| LabelCount { label, cases }).collect()
 }
@@ -99,18 +89,8 @@ fn passed(outcomes: &[Outcome<'_>]) -> Option<u64> {
     Some(verdicts.filter(|passed| *passed).count() as u64)
 }
 
-fn no_headline(counts: &Counts, numeric: bool, floor: f64) -> Option<NoHeadline> {
-    match counts.coverage {
-        None if counts.cases == 0 => Some(NoHeadline::NoCases),
-        None => Some(NoHeadline::AllSkipped),
-        Some(_) if counts.scored == 0 => Some(NoHeadline::NothingScored),
-        Some(coverage) if coverage < floor => Some(NoHeadline::Coverage { coverage, floor }),
-        Some(_) if !numeric => Some(NoHeadline::Labels),
-        Some(_) => None,
-    }
-}
-
-/// The interval of the mean of `numbers`, those of `entries`.
+/// The interval of the mean of `numbers`, those of `entries`: from resampling units or, where there are few, cases that share
+/// gold documents; else single cases.
 fn interval(
     bootstrap: &Bootstrap,
     outcomes: &[Outcome<'_>],
@@ -123,21 +103,13 @@ fn interval(
         return None;
     }
     let drawn = |cluster: &dyn Fn(usize) -> Option<usize>| {
-        let mut clusters: BTreeMap<usize, (f64, u64)> = BTreeMap::new();
-        for &entry in entries {
-            if let (Some(value), Some(cluster)) = (number(&outcomes[entry]), cluster(entry)) {
-                let (sum, count) = clusters.entry(cluster).or_default();
-                *sum += value;
-                *count += 1;
-            }
-        }
-        let clusters: Vec<(f64, u64)> = clusters.into_values().collect();
-        (clusters.len() >= CLUSTERS).then_some(clusters)
+        let values = entries.iter().filter_map(|&entry| Some((cluster(entry)?, number(&outcomes[entry])?)));
+        Some(cluster_sums(values)).filter(|clusters| clusters.len() >= LEAST_CLUSTERS)
     };
     let units = || drawn(&|entry| Some(cases.unit(entry))).map(|clusters| (Resampled::Units, clusters));
     let documents = || drawn(&|entry| cases.cluster(entry)).map(|clusters| (Resampled::Documents, clusters));
     let clusters = match cases.units.units.len() {
-        many if many >= CLUSTERS => units(),
+        many if many >= LEAST_CLUSTERS => units(),
         _ => documents(),
     };
     let (resampled, ends) = match clusters {

@@ -29,7 +29,7 @@ mod unit_responses;
 mod usage;
 
 pub use action::{Aggregate, ResponseTable, ScoreTable};
-pub use distribution::Distribution;
+pub use distribution::{Distribution, mean};
 pub use failures::FailureGroup;
 pub use gate::{GateOutcome, GateRule, GateSpec, NoWorseThan, check};
 pub use headline::Headline;
@@ -39,7 +39,7 @@ pub use paired::{Paired, holm};
 pub use paired_gate::Baseline;
 pub use planned_query::PlannedQuery;
 pub use report::{BuildReport, CaseResults, EvaluatorInfo, LINTS, QueryInfo, RecipeInfo};
-pub use side::{Scored, Side, SideError, sides_of_report, sides_of_scores};
+pub use side::{SameData, Scored, Side, SideError, sides_of_report, sides_of_scores};
 pub use summary::{
     Counts, Interval, LabelCount, MeasureSummary, NoHeadline, Resampled, ResponseCounts, Slice, Summary,
 };

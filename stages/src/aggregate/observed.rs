@@ -8,6 +8,7 @@ use rayon::prelude::*;
 
 use super::action::ResponseTable;
 use super::case_list::CaseList;
+use super::planned_query::PlannedQuery;
 use super::usage::UsagePart;
 use crate::artifact::Observations;
 use crate::contract::{Context, derived, opened};
@@ -15,17 +16,15 @@ use crate::error::{StageError, StageErrorKind};
 use crate::model::ModelUsage;
 use crate::step::Step;
 
-/// Row groups that are read before what they say is put together.
-const GROUPS_AT_ONCE: usize = 16;
-
 /// The observation tables of one unit in one query mode of one recipe.
 pub(super) struct Observed {
-    retrieve: Option<Arc<Part>>,
-    answer: Option<Arc<Part>>,
+    retrieve: Option<Arc<ObservedRows>>,
+    answer: Option<Arc<ObservedRows>>,
 }
 
 /// One table.
-struct Part {
+#[derive(Default)]
+pub(super) struct ObservedRows {
     /// Milliseconds; not finite where there are none.
     latencies: Vec<f64>,
     /// Whether a row was tried by itself.
@@ -34,8 +33,9 @@ struct Part {
     usage: BTreeMap<usize, Vec<ModelUsage>>,
 }
 
-impl Part {
-    fn read(
+impl ObservedRows {
+    /// Reads the artifact `digest`, a table of unit `unit`.
+    pub(super) fn read(
         context: &dyn Context,
         step: Step,
         digest: &Digest,
@@ -45,13 +45,13 @@ impl Part {
         let table = opened::<Observations>(context, step, digest)?;
         cases.check_table(step, digest, unit, &table)?;
         derived(context, step, digest, &|| {
-            let read = |(group, range): (usize, std::ops::Range<usize>)| {
+            let read = |group: usize, range: std::ops::Range<usize>| {
                 let rows = Observations::read(&table, group).map_err(|error| StageError {
                     step,
                     kind: StageErrorKind::Artifact { digest: *digest, why: error.to_string() },
                 })?;
                 cases.check_rows(step, digest, unit, range.start, rows.iter().map(|row| row.case_id.as_str()))?;
-                let mut part = Part { latencies: Vec::new(), tried: Vec::new(), usage: BTreeMap::new() };
+                let mut part = ObservedRows::default();
                 for (row, observation) in range.zip(rows) {
                     part.latencies.push(observation.latency_ms.unwrap_or(f64::NAN));
                     part.tried.push(observation.attempts > 0);
@@ -61,21 +61,38 @@ impl Part {
                 }
                 Ok(part)
             };
-            let groups: Vec<_> = cases.groups(unit).collect();
-            let mut all = Part { latencies: Vec::new(), tried: Vec::new(), usage: BTreeMap::new() };
-            for groups in groups.chunks(GROUPS_AT_ONCE) {
-                for part in groups.par_iter().cloned().map(read).collect::<Result<Vec<_>, StageError>>()? {
-                    all.latencies.extend(part.latencies);
-                    all.tried.extend(part.tried);
-                    all.usage.extend(part.usage);
-                }
-            }
+            let mut all = ObservedRows::default();
+            cases.read_groups(unit, read, |part| {
+                all.latencies.extend(part.latencies);
+                all.tried.extend(part.tried);
+                all.usage.extend(part.usage);
+            })?;
             Ok(all)
         })
+    }
+
+    /// What models took for each row that asked one, in the order of the rows.
+    pub(super) fn usage(&self) -> impl Iterator<Item = &ModelUsage> {
+        self.usage.values().flatten()
     }
 }
 
 impl Observed {
+    /// Those of each unit that was asked the query `planned`, with the unit's position.
+    pub(super) fn all(
+        context: &dyn Context,
+        step: Step,
+        planned: &PlannedQuery,
+        tables: &[ResponseTable],
+        cases: &CaseList,
+    ) -> Result<Vec<(usize, Self)>, StageError> {
+        let units = cases.responses(step, planned, tables)?.into_par_iter().enumerate();
+        units
+            .filter_map(|(unit, table)| Some((unit, table?)))
+            .map(|(unit, table)| Ok((unit, Observed::read(context, step, table, cases, unit)?)))
+            .collect()
+    }
+
     /// Reads the tables that there are.
     pub(super) fn read(
         context: &dyn Context,
@@ -85,7 +102,7 @@ impl Observed {
         unit: usize,
     ) -> Result<Self, StageError> {
         let read = |digest: &Option<Digest>| {
-            digest.as_ref().map(|digest| Part::read(context, step, digest, cases, unit)).transpose()
+            digest.as_ref().map(|digest| ObservedRows::read(context, step, digest, cases, unit)).transpose()
         };
         Ok(Observed { retrieve: read(&table.retrieve_observations)?, answer: read(&table.answer_observations)? })
     }
@@ -100,13 +117,15 @@ impl Observed {
         latency(&self.answer, row)
     }
 
-    /// What models took for a part of row `row` of the unit.
-    pub(super) fn usage(&self, part: UsagePart, row: usize) -> &[ModelUsage] {
-        let table = match part {
-            UsagePart::Retrieve => &self.retrieve,
-            UsagePart::Answer => &self.answer,
-        };
-        table.as_ref().and_then(|table| table.usage.get(&row)).map(Vec::as_slice).unwrap_or_default()
+    /// The tables that there are, with what they were observed of.
+    pub(super) fn parts(&self) -> impl Iterator<Item = (UsagePart, &ObservedRows)> {
+        let parts = [(UsagePart::Retrieve, &self.retrieve), (UsagePart::Answer, &self.answer)];
+        parts.into_iter().filter_map(|(part, rows)| Some((part, &**rows.as_ref()?)))
+    }
+
+    /// What models took for row `row` of the unit: those parts for which any were asked.
+    pub(super) fn usage(&self, row: usize) -> impl Iterator<Item = (UsagePart, &[ModelUsage])> {
+        self.parts().filter_map(move |(part, rows)| Some((part, rows.usage.get(&row)?.as_slice())))
     }
 
     /// Milliseconds of all that was observed of row `row`; `None` where a part failed, since the rest would look fast.
@@ -124,6 +143,6 @@ impl Observed {
     }
 }
 
-fn latency(table: &Option<Arc<Part>>, row: usize) -> Option<f64> {
+fn latency(table: &Option<Arc<ObservedRows>>, row: usize) -> Option<f64> {
     table.as_ref()?.latencies.get(row).copied().filter(|ms| ms.is_finite())
 }

@@ -9,12 +9,10 @@ use rand_core::{Rng, SeedableRng};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::bootstrap::Bootstrap;
+use super::bootstrap::{Bootstrap, cluster_sums};
 use super::distribution::{Distribution, mean};
 use super::options::StatisticsOptions;
 
-/// From this many clusters on, cases of one go together; with fewer, too few different resamples exist.
-pub const LEAST_CLUSTERS: usize = 20;
 /// Up to this many differences that are not 0, every assignment of signs is looked at; with more, some at random.
 const EXACT: usize = 20;
 /// Assignments of signs that are drawn.
@@ -65,7 +63,7 @@ impl Paired {
         let difference = mean(&differences)?;
         let sides: (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
         let bootstrap = Bootstrap::new(options, name);
-        let sums = clusters.map(|clusters| sums(&differences, clusters));
+        let sums = clusters.map(|clusters| cluster_sums(clusters.iter().copied().zip(differences.iter().copied())));
         let interval = match &sums {
             Some(sums) => bootstrap.of_clusters(sums),
             None => bootstrap.of_values(&differences),
@@ -91,17 +89,6 @@ impl Paired {
             losses: count(|difference| difference < 0.0),
         })
     }
-}
-
-/// The sum and the number of the differences of each cluster, in the order of the clusters.
-fn sums(differences: &[f64], clusters: &[usize]) -> Vec<(f64, u64)> {
-    let mut sums: std::collections::BTreeMap<usize, (f64, u64)> = Default::default();
-    for (difference, cluster) in differences.iter().zip(clusters) {
-        let (sum, count) = sums.entry(*cluster).or_default();
-        *sum += difference;
-        *count += 1;
-    }
-    sums.into_values().collect()
 }
 
 /// The share of the assignments of signs whose sum is at least as far from 0 as the sum as it is. Drawn ones count the one that

@@ -7,7 +7,8 @@ use ragstage_cache::{Digest, KeyVisitor, Walk};
 use super::gate::{GateOutcome, GateRule, GateSpec, NoWorseThan};
 use super::options::StatisticsOptions;
 use super::paired::Paired;
-use super::side::{Scored, Side, sides_of_report, sides_of_scores};
+use super::side::{SameData, Scored, Side, sides_of_report, sides_of_scores};
+use crate::artifact::BenchmarkInfo;
 use crate::contract::Context;
 use crate::error::{InputError, Place, StageError, StageErrorKind};
 use crate::step::Step;
@@ -32,43 +33,57 @@ impl Walk for Baseline {
     }
 }
 
-/// Adds to the outcomes of `gates` what their comparisons come to. A gate whose bounds failed stays one of value.
+/// Adds to the outcomes of gates what their comparisons come to. A gate whose bounds failed stays one of value. Gives what a
+/// reader should know of the baseline.
 ///
 /// # Errors
-/// When the baseline is missing, is no report, or has nothing to compare with.
+/// When the baseline is missing, is no report, or is one of another benchmark.
 pub(super) fn compare(
     context: &dyn Context,
-    gates: &[GateSpec],
-    outcomes: &mut [GateOutcome],
-    score_table: &Digest,
+    outcomes: &mut [(&GateSpec, GateOutcome)],
+    (score_table, benchmark): (&Digest, &BenchmarkInfo),
     baseline: Option<&Baseline>,
     options: &StatisticsOptions,
-) -> Result<(), StageError> {
-    let wanted = |outcome: &GateOutcome| gates.iter().find(|gate| gate.text() == outcome.gate)?.no_worse_than.as_ref();
-    if !outcomes.iter().any(|outcome| wanted(outcome).is_some()) {
-        return Ok(());
+) -> Result<Option<String>, StageError> {
+    if outcomes.iter().all(|(gate, _)| gate.no_worse_than.is_none()) {
+        return Ok(None);
     }
     let artifact =
         |why: String| StageError { step: Step::Report, kind: StageErrorKind::Artifact { digest: *score_table, why } };
-    let own = sides_of_scores(context.blob(score_table)?).map_err(|error| artifact(error.to_string()))?;
+    let own = sides_of_scores(context.blob(score_table)?, benchmark).map_err(|error| artifact(error.to_string()))?;
     let of_baseline = match baseline {
         Some(baseline) => read(context, baseline)?,
         None => Vec::new(),
     };
-    for outcome in outcomes {
-        let Some(paired) = wanted(outcome) else { continue };
+    let mut told = None;
+    if let (Some(baseline), Some(mine), Some(theirs)) = (baseline, own.first(), of_baseline.first()) {
+        let names = [theirs, mine].map(|side| side.benchmark().unwrap_or_default());
+        match mine.same_data(theirs) {
+            SameData::Yes => {}
+            SameData::OtherState => {
+                told = Some(format!(
+                    "the baseline is of other documents, cases or gold of {:?}: a difference to it may be theirs",
+                    names[1]
+                ));
+            }
+            SameData::OtherBenchmark => {
+                let [theirs, mine] = names;
+                let message = format!("the baseline is of the benchmark {theirs:?}, and this evaluation of {mine:?}");
+                return Err(fault(baseline, message, "name a report of this benchmark as baseline"));
+            }
+        }
+    }
+    for (gate, outcome) in outcomes {
+        let Some(paired) = &gate.no_worse_than else { continue };
         let (Some(recipe), Some(query)) = (&outcome.recipe, &outcome.query) else { continue };
-        let of = |sides: &'_ [Side], recipe: &str| {
-            sides.iter().position(|side| side.recipe == recipe && side.query == *query)
-        };
-        let mine = of(&own, recipe).and_then(|position| own.get(position));
+        let mine = side_of(&own, recipe, query);
         let theirs = match paired.reference == NoWorseThan::BASELINE {
             true => {
-                let twin = of(&of_baseline, recipe).and_then(|position| of_baseline.get(position));
+                let twin = mine.and_then(|mine| mine.twin(&own, &of_baseline));
                 twin.or(of_baseline.first().filter(|_| of_baseline.len() == 1))
             }
             false if paired.reference == *recipe => continue,
-            false => of(&own, &paired.reference).and_then(|position| own.get(position)),
+            false => side_of(&own, &paired.reference, query),
         };
         let found = match (mine, theirs) {
             (Some(mine), Some(theirs)) => compared(theirs, mine, &outcome.measure, options),
@@ -76,7 +91,15 @@ pub(super) fn compare(
         };
         judge(outcome, paired, found);
     }
-    Ok(())
+    Ok(told)
+}
+
+fn fault(baseline: &Baseline, message: String, hint: &str) -> StageError {
+    StageError::input(Step::Report, vec![InputError::new(Place::file(&baseline.path), message).hint(hint)])
+}
+
+fn side_of<'s>(sides: &'s [Side], recipe: &str, query: &str) -> Option<&'s Side> {
+    sides.iter().find(|side| side.recipe == recipe && side.query == query)
 }
 
 fn judge(outcome: &mut GateOutcome, wanted: &NoWorseThan, found: Option<Paired>) {
@@ -132,13 +155,7 @@ fn compared(first: &Side, second: &Side, evaluator: &str, options: &StatisticsOp
 }
 
 fn read(context: &dyn Context, baseline: &Baseline) -> Result<Vec<Side>, StageError> {
-    let fault = |message: String| {
-        let error = InputError::new(Place::file(&baseline.path), message);
-        StageError::input(
-            Step::Report,
-            vec![error.hint("give the report.json of an earlier run, with its scores.parquet")],
-        )
-    };
+    let fault = |message| fault(baseline, message, "give the report.json of an earlier run, with its scores.parquet");
     let gone = || fault("the baseline is not there any more, or has changed".to_string());
     let report = context.source(&baseline.report)?.ok_or_else(gone)?;
     let scores = match &baseline.scores {

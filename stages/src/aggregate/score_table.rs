@@ -4,15 +4,13 @@ use ragstage_cache::table::{TableError, TableWriter};
 use ragstage_cache::table_stream::TableStream;
 use rayon::prelude::*;
 
-use super::case_list::CaseList;
+use super::case_list::{CaseList, GROUPS_AT_ONCE};
 use super::series::{Outcome, Series};
 use crate::artifact::ScoreValue;
 use crate::error::RowError;
 
 const NAME: &str = "score_table";
 const VERSION: u32 = 1;
-/// Row groups that are encoded before they are written.
-const GROUPS_AT_ONCE: usize = 16;
 
 /// One score with its names.
 struct LongRow<'a> {
@@ -28,8 +26,8 @@ impl LongRow<'_> {
 }
 
 /// The table's bytes and rows. Columns: recipe, query, evaluator, unit_id, case_id, category, state, value (truth values
-/// as 1 and 0), passed, label, reason (of a skip), error_type, error_message, attempts (of a failure), and cluster where cases share gold documents (the first case of those). Rows: series in the
-/// evaluation's order, cases in report order.
+/// as 1 and 0), passed, label, reason (of a skip), error_type, error_message, attempts (of a failure), and cluster where cases
+/// share gold documents (the first case of those). Rows: series in the evaluation's order, cases in report order.
 pub(super) fn encode(series: &[Series], cases: &CaseList) -> Result<(Vec<u8>, usize), TableError> {
     let rows = series.len() * cases.len();
     let mut table = TableStream::new(columns(cases, &[]))?;
@@ -38,7 +36,6 @@ pub(super) fn encode(series: &[Series], cases: &CaseList) -> Result<(Vec<u8>, us
         Some(LongRow { series, entry, outcome: series.outcome(cases, entry) })
     };
     let groups: Vec<usize> = (0..rows.div_ceil(TableStream::GROUP_ROWS)).collect();
-    // No more groups at a time than are worth the memory.
     for groups in groups.chunks(GROUPS_AT_ONCE) {
         let encoded = groups.par_iter().map(|&group| {
             let start = group * TableStream::GROUP_ROWS;

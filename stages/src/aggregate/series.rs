@@ -17,9 +17,6 @@ use crate::contract::{Context, opened};
 use crate::error::{RowError, RowErrorKind, StageError, StageErrorKind};
 use crate::step::Step;
 
-/// Row groups that are read before what they say is put together.
-const GROUPS_AT_ONCE: usize = 16;
-
 /// What became of one case.
 #[derive(Debug)]
 pub(super) struct Outcome<'a> {
@@ -108,20 +105,16 @@ impl Outcomes {
         let fault = |why: String| StageError { step, kind: StageErrorKind::Artifact { digest: *digest, why } };
         let table = opened::<Scores>(context, step, digest)?;
         cases.check_table(step, digest, unit, &table)?;
-        let read = |(group, rows): (usize, std::ops::Range<usize>)| {
+        let read = |group: usize, rows: std::ops::Range<usize>| {
             let scores = Scores::read(&table, group, false).map_err(|error| fault(error.to_string()))?;
             cases.check_rows(step, digest, unit, rows.start, scores.iter().map(|row| row.score.case_id.as_str()))?;
             let mut part = Outcomes::default();
             scores.into_iter().for_each(|row| part.push(row.score));
             Ok(part)
         };
-        let groups: Vec<_> = cases.groups(unit).collect();
         let mut all = Outcomes::default();
         all.rows.reserve_exact(table.rows());
-        for groups in groups.chunks(GROUPS_AT_ONCE) {
-            let parts = groups.par_iter().cloned().map(read).collect::<Result<Vec<_>, StageError>>()?;
-            parts.into_iter().for_each(|part| all.append(part));
-        }
+        cases.read_groups(unit, read, |part| all.append(part))?;
         Ok(all)
     }
 }
@@ -153,14 +146,11 @@ impl Series {
         let mut used = 0;
         for (planned, evaluator) in plan.iter().flat_map(|planned| planned.evaluators.iter().map(move |e| (planned, e)))
         {
-            let own = tables.iter().filter(|table| {
-                table.evaluator == *evaluator && table.query == planned.query && table.recipe == planned.recipe
-            });
-            let own = cases.by_unit(step, own.map(|table| (table.unit_id.as_str(), table.scores)))?;
+            let own = cases.scores(step, planned, evaluator, tables)?;
             used += own.iter().flatten().count();
-            let read = |(unit, digest): (usize, Option<Digest>)| -> Result<_, StageError> {
-                let Some(digest) = digest else { return Ok(None) };
-                Ok(Some((digest, Arc::new(Outcomes::read(context, step, &digest, cases, unit)?))))
+            let read = |(unit, table): (usize, Option<&ScoreTable>)| -> Result<_, StageError> {
+                let Some(ScoreTable { scores, .. }) = table else { return Ok(None) };
+                Ok(Some((*scores, Arc::new(Outcomes::read(context, step, scores, cases, unit)?))))
             };
             series.push(Series {
                 recipe: planned.recipe.clone(),

@@ -5,11 +5,12 @@ use std::path::Path;
 
 use ragstage_cache::Digest;
 use ragstage_cache::table::{TableError, TableReader};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::paired::LEAST_CLUSTERS;
-use crate::artifact;
+use super::bootstrap::LEAST_CLUSTERS;
+use crate::artifact::{self, BenchmarkInfo};
+use crate::query::IMPORTED;
 
 /// What one evaluator said of one case.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,7 +44,55 @@ pub struct Side {
     pub identity: BTreeMap<String, String>,
 }
 
+/// Whether two sides are of the same data, as far as both say what they are of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SameData {
+    /// Nothing says otherwise.
+    Yes,
+    /// Of one benchmark, but of other documents, cases or gold.
+    OtherState,
+    /// Of benchmarks with different names.
+    OtherBenchmark,
+}
+
 impl Side {
+    /// What it calls its benchmark.
+    pub fn benchmark(&self) -> Option<&str> {
+        self.identity.get("benchmark.name").map(String::as_str)
+    }
+
+    /// Whether `other` is of the same data.
+    pub fn same_data(&self, other: &Side) -> SameData {
+        let differ = |path: &str| match (self.identity.get(path), other.identity.get(path)) {
+            (Some(one), Some(another)) => one != another,
+            _ => false,
+        };
+        match () {
+            () if differ("benchmark.name") => SameData::OtherBenchmark,
+            () if differ("benchmark.digest") => SameData::OtherState,
+            () => SameData::Yes,
+        }
+    }
+
+    /// The one of `others` that stands for what this one of `own` does: the same recipe and query. Responses that were made
+    /// elsewhere answer the query [`IMPORTED`] and are named after their recipe, and after recipe and query where a run had
+    /// several queries.
+    pub fn twin<'a>(&self, own: &[Side], others: &'a [Side]) -> Option<&'a Side> {
+        let named_after = |imported: &Side, asked: &Side| {
+            imported.query == IMPORTED && imported.recipe == format!("{}-{}", asked.recipe, asked.query)
+        };
+        let lone = |sides: &[Side]| sides.iter().filter(|side| side.recipe == self.recipe).count() == 1;
+        let exact = others.iter().find(|other| other.recipe == self.recipe && other.query == self.query);
+        exact.or_else(|| others.iter().find(|other| named_after(other, self) || named_after(self, other))).or_else(
+            || {
+                let of_recipe = others.iter().find(|other| other.recipe == self.recipe)?;
+                let imported = self.query == IMPORTED || of_recipe.query == IMPORTED;
+                (imported && lone(own) && lone(others)).then_some(of_recipe)
+            },
+        )
+    }
+
     /// The number of the cluster of each of `cases`: of its unit, or of the cases that share gold documents with it; `None` where
     /// there are too few of either.
     pub fn clusters<'a>(&self, cases: impl Iterator<Item = &'a String> + Clone) -> Option<Vec<usize>> {
@@ -200,14 +249,16 @@ pub fn sides_of_report(place: Option<&Path>, report: &[u8], scores: Option<Vec<u
     Ok(sides)
 }
 
-/// The sides in a table of scores alone.
+/// The sides in a table of scores of `benchmark` alone.
 ///
 /// # Errors
 /// When it is something else.
-pub fn sides_of_scores(scores: Vec<u8>) -> Result<Vec<Side>, SideError> {
+pub fn sides_of_scores(scores: Vec<u8>, benchmark: &BenchmarkInfo) -> Result<Vec<Side>, SideError> {
     let mut sides = Vec::new();
     read_table(&mut sides, scores)?;
+    let benchmark = serde_json::to_value(benchmark)?;
     for side in &mut sides {
+        leaves("benchmark", &benchmark, &mut side.identity);
         side.name = format!("{} / {}", side.recipe, side.query);
     }
     Ok(sides)
@@ -285,5 +336,41 @@ fn leaves(path: &str, value: &Value, into: &mut BTreeMap<String, String>) {
         Value::Null => {}
         Value::String(text) => drop(into.insert(path.to_string(), text.clone())),
         other => drop(into.insert(path.to_string(), other.to_string())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sides(names: &[(&str, &str)]) -> Vec<Side> {
+        let side = |(recipe, query): &(&str, &str)| Side {
+            recipe: recipe.to_string(),
+            query: query.to_string(),
+            ..Side::default()
+        };
+        names.iter().map(side).collect()
+    }
+
+    #[test]
+    fn imported_responses_stand_for_what_they_are_named_after() {
+        let twins = |own: &[(&str, &str)], others: &[(&str, &str)]| -> Vec<Option<(String, String)>> {
+            let (own, others) = (sides(own), sides(others));
+            let twin = |side: &Side| side.twin(&own, &others).map(|twin| (twin.recipe.clone(), twin.query.clone()));
+            own.iter().map(twin).collect()
+        };
+        let some = |recipe: &str, query: &str| Some((recipe.to_string(), query.to_string()));
+        let asked = [("a", "bm25"), ("b", "bm25")];
+        let imported = [("b", "imported"), ("a", "imported")];
+        assert_eq!(twins(&asked, &asked), [some("a", "bm25"), some("b", "bm25")]);
+        assert_eq!(twins(&asked, &imported), [some("a", "imported"), some("b", "imported")]);
+        assert_eq!(twins(&imported, &asked), [some("b", "bm25"), some("a", "bm25")]);
+        // Which of the two queries a lone set is of, nobody knows.
+        let queries = [("a", "bm25"), ("a", "dense")];
+        assert_eq!(twins(&queries, &[("a", "imported")]), [None, None]);
+        let both = [("a-bm25", "imported"), ("a-dense", "imported")];
+        assert_eq!(twins(&queries, &both), [some("a-bm25", "imported"), some("a-dense", "imported")]);
+        assert_eq!(twins(&both, &queries), [some("a", "bm25"), some("a", "dense")]);
+        assert_eq!(twins(&[("a", "bm25")], &[("a", "dense")]), [None]);
     }
 }

@@ -81,7 +81,7 @@ pub struct Counts {
 
 impl Counts {
     /// The counts of cases in these states.
-    pub(super) fn of(states: impl Iterator<Item = ScoreState>) -> Self {
+    pub fn of(states: impl Iterator<Item = ScoreState>) -> Self {
         let mut counts = Counts::default();
         for state in states {
             counts.cases += 1;
@@ -116,6 +116,20 @@ pub enum NoHeadline {
     },
     /// The evaluator gives labels, which have no mean.
     Labels,
+}
+
+impl NoHeadline {
+    /// Why the mean of a measure with these counts may not be told, where it may not; `numeric` says whether it has numbers.
+    pub fn of(counts: &Counts, numeric: bool, floor: f64) -> Option<Self> {
+        match counts.coverage {
+            None if counts.cases == 0 => Some(NoHeadline::NoCases),
+            None => Some(NoHeadline::AllSkipped),
+            Some(_) if counts.scored == 0 => Some(NoHeadline::NothingScored),
+            Some(coverage) if coverage < floor => Some(NoHeadline::Coverage { coverage, floor }),
+            Some(_) if !numeric => Some(NoHeadline::Labels),
+            Some(_) => None,
+        }
+    }
 }
 
 impl fmt::Display for NoHeadline {

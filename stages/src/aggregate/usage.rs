@@ -1,23 +1,23 @@
-//! `usage`: what models took to respond, in tokens and money. An observation: servers may count otherwise another time.
+//! `usage`: what models took to respond and to judge, in tokens and money. An observation: servers may count otherwise another time.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::action::ResponseTable;
+use super::action::{ResponseTable, ScoreTable};
 use super::case_list::CaseList;
-use super::observed::Observed;
+use super::observed::{Observed, ObservedRows};
 use super::planned_query::PlannedQuery;
 use crate::contract::{Artifact, Context};
 use crate::error::{DecodeError, StageError};
 use crate::model::{ModelUsage, Usage, UsageSource};
 use crate::step::Step;
 
-/// What the responses of an evaluation took of models.
+/// What the responses of an evaluation, and those who judge them, took of models.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct UsageTable {
-    /// One row per recipe, query, part and model that was asked: queries in the evaluation's order, models in the order in
-    /// which cases name them.
+    /// One row per recipe, query, part (for judges: evaluator) and model that was asked: queries and evaluators in the
+    /// evaluation's order, models in the order in which cases name them.
     pub rows: Vec<UsageRow>,
 }
 
@@ -31,6 +31,9 @@ pub struct UsageRow {
     pub query: String,
     /// What the model was asked for.
     pub part: UsagePart,
+    /// The evaluator that judged; `None` where nothing was judged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evaluator: Option<String>,
     /// The model, as the evaluation file names it.
     pub model: String,
     /// Cases that it was asked for.
@@ -59,6 +62,8 @@ pub enum UsagePart {
     Retrieve,
     /// To answer.
     Answer,
+    /// To judge responses.
+    Judge,
 }
 
 impl UsagePart {
@@ -67,34 +72,37 @@ impl UsagePart {
         match self {
             UsagePart::Retrieve => "retrieve",
             UsagePart::Answer => "answer",
+            UsagePart::Judge => "judge",
         }
     }
 }
 
 impl UsageTable {
-    /// Sums up the usage of every query of `plan`, in its order.
+    /// Sums up the usage of every query of `plan`, in its order: of its responses, then of those who judged them.
     pub(super) fn read(
         context: &dyn Context,
         step: Step,
         plan: &[PlannedQuery],
-        tables: &[ResponseTable],
+        (responses, scores): (&[ResponseTable], &[ScoreTable]),
         cases: &CaseList,
     ) -> Result<Self, StageError> {
         let mut rows = Vec::new();
         for planned in plan {
-            let units = cases.responses(step, planned, tables)?.into_par_iter().enumerate();
-            let units: Vec<(usize, Observed)> = units
-                .filter_map(|(unit, table)| Some((unit, table?)))
-                .map(|(unit, table)| Ok((unit, Observed::read(context, step, table, cases, unit)?)))
-                .collect::<Result<_, StageError>>()?;
+            let units = Observed::all(context, step, planned, responses, cases)?;
             for part in [UsagePart::Retrieve, UsagePart::Answer] {
-                let mut sums: Vec<Sum> = Vec::new();
-                for (unit, observed) in &units {
-                    for row in 0..cases.range(*unit).len() {
-                        observed.usage(part, row).iter().for_each(|usage| Sum::add_to(&mut sums, usage));
-                    }
-                }
-                rows.extend(sums.into_iter().map(|sum| sum.row(planned, part)));
+                let own = units.iter().flat_map(|(_, observed)| observed.parts()).filter(|(of, _)| *of == part);
+                let sums = Sum::of(own.flat_map(|(_, rows)| rows.usage()));
+                rows.extend(sums.into_iter().map(|sum| sum.row(planned, part, None)));
+            }
+            for evaluator in &planned.evaluators {
+                let read = |(unit, table): (usize, Option<&ScoreTable>)| {
+                    let digest = table?.observations.as_ref()?;
+                    Some(ObservedRows::read(context, step, digest, cases, unit))
+                };
+                let units = cases.scores(step, planned, evaluator, scores)?.into_par_iter().enumerate();
+                let units = units.filter_map(read).collect::<Result<Vec<_>, StageError>>()?;
+                let sums = Sum::of(units.iter().flat_map(|rows| rows.usage()));
+                rows.extend(sums.into_iter().map(|sum| sum.row(planned, UsagePart::Judge, Some(evaluator))));
             }
         }
         Ok(UsageTable { rows })
@@ -109,6 +117,13 @@ struct Sum {
 }
 
 impl Sum {
+    /// The sums of what each case took, one per model.
+    fn of<'a>(usage: impl Iterator<Item = &'a ModelUsage>) -> Vec<Sum> {
+        let mut sums = Vec::new();
+        usage.for_each(|case| Sum::add_to(&mut sums, case));
+        sums
+    }
+
     fn add_to(sums: &mut Vec<Sum>, case: &ModelUsage) {
         let counted = u64::from(case.usage.source == UsageSource::Counted);
         match sums.iter_mut().find(|sum| sum.all.model == case.model) {
@@ -123,13 +138,14 @@ impl Sum {
         }
     }
 
-    fn row(self, planned: &PlannedQuery, part: UsagePart) -> UsageRow {
+    fn row(self, planned: &PlannedQuery, part: UsagePart, evaluator: Option<&String>) -> UsageRow {
         let Usage { prompt_tokens, completion_tokens, .. } = self.all.usage;
         let cases = self.cases.max(1) as f64;
         UsageRow {
             recipe: planned.recipe.clone(),
             query: planned.query.clone(),
             part,
+            evaluator: evaluator.cloned(),
             model: self.all.model,
             cases: self.cases,
             calls: self.all.calls,
@@ -165,17 +181,19 @@ mod tests {
             usage: Usage { prompt_tokens, completion_tokens: 10, source },
             nano_usd,
         };
-        let mut sums = Vec::new();
-        Sum::add_to(&mut sums, &case("a", 2, 100, UsageSource::Server, 3_000_000));
-        Sum::add_to(&mut sums, &case("b", 1, 50, UsageSource::Server, 0));
-        Sum::add_to(&mut sums, &case("a", 1, 200, UsageSource::Counted, 1_000_000));
+        let cases = [
+            case("a", 2, 100, UsageSource::Server, 3_000_000),
+            case("b", 1, 50, UsageSource::Server, 0),
+            case("a", 1, 200, UsageSource::Counted, 1_000_000),
+        ];
+        let sums = Sum::of(cases.iter());
         let planned = PlannedQuery {
             recipe: "r".to_string(),
             query: "q".to_string(),
             mode: "full_text_search".to_string(),
             evaluators: Vec::new(),
         };
-        let rows: Vec<UsageRow> = sums.into_iter().map(|sum| sum.row(&planned, UsagePart::Answer)).collect();
+        let rows: Vec<UsageRow> = sums.into_iter().map(|sum| sum.row(&planned, UsagePart::Answer, None)).collect();
         assert_eq!((rows[0].model.as_str(), rows[1].model.as_str()), ("a", "b"));
         assert_eq!((rows[0].cases, rows[0].calls, rows[0].counted_cases), (2, 3, 1));
         assert_eq!((rows[0].prompt_tokens, rows[0].completion_tokens), (300, 20));

@@ -30,6 +30,13 @@ pub struct Evidence {
     pub metadata: Json,
 }
 
+impl Evidence {
+    /// The reference id, unless it is blank.
+    pub fn reference(&self) -> Option<&str> {
+        self.reference_id.as_deref().filter(|reference| !reference.trim().is_empty())
+    }
+}
+
 /// What is expected of one case (spec/heta 1, BenchmarkExpected), with the case's labels and metadata.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Gold {

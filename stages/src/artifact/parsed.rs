@@ -39,7 +39,7 @@ pub struct ParsedDocument {
     pub name: String,
     /// `raw/benchmarks/...`.
     pub source_key: String,
-    /// Which parser read it: `text`, `markdown`, `html`; empty when it failed.
+    /// Which parser read it: `text`, `markdown`, `html`, `csv`, `tsv`, `pdf`, `docx`; empty when it failed.
     pub parser: String,
     /// The document's title, where the format has one.
     pub title: Option<String>,

@@ -65,9 +65,7 @@ impl Queries {
         let table = table.read(group, &["case_id", "text"])?;
         Ok((table.texts("case_id")?, table.texts("text")?))
     }
-}
 
-impl Queries {
     /// All of row group `group`.
     ///
     /// # Errors

@@ -5,10 +5,12 @@ use std::borrow::Cow;
 use ragstage_cache::table::{TableReader, TableWriter};
 use ragstage_cache::table_file::{Rows, TableFile, TableSource};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::json::{Json, from_json, object, object_text, to_json};
 use crate::contract::{Artifact, TableArtifact};
 use crate::error::{DecodeError, RowError};
+use crate::model::ModelUsage;
 
 /// The value of a score.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -29,6 +31,24 @@ impl ScoreValue {
             ScoreValue::Number(value) => Some(*value),
             ScoreValue::Bool(value) => Some(f64::from(u8::from(*value))),
             ScoreValue::Label(_) => None,
+        }
+    }
+
+    /// The number, the truth value or the label as JSON has it.
+    pub fn json(&self) -> Value {
+        match self {
+            ScoreValue::Number(value) => (*value).into(),
+            ScoreValue::Bool(value) => (*value).into(),
+            ScoreValue::Label(label) => label.as_str().into(),
+        }
+    }
+
+    /// The value in words: a label is itself, a number the shortest digits that read back as it.
+    pub fn text(&self) -> String {
+        match self {
+            ScoreValue::Number(value) => value.to_string(),
+            ScoreValue::Bool(value) => value.to_string(),
+            ScoreValue::Label(label) => label.clone(),
         }
     }
 }
@@ -78,6 +98,9 @@ pub struct Score {
     /// Why it failed.
     #[serde(skip)]
     pub error: Option<RowError>,
+    /// What models took to give it, one entry per model. An observation: no table of scores holds it.
+    #[serde(skip)]
+    pub usage: Vec<ModelUsage>,
 }
 
 impl Score {
@@ -94,6 +117,7 @@ impl Score {
             reason: None,
             detail,
             error: None,
+            usage: Vec::new(),
         }
     }
 
@@ -107,6 +131,7 @@ impl Score {
             reason: Some(reason.into()),
             detail: Json::new(),
             error: None,
+            usage: Vec::new(),
         }
     }
 
@@ -120,7 +145,14 @@ impl Score {
             reason: None,
             detail: Json::new(),
             error: Some(error),
+            usage: Vec::new(),
         }
+    }
+
+    /// The same, where `usage` was taken to give it beside what was before.
+    pub fn taking(mut self, usage: &ModelUsage) -> Self {
+        ModelUsage::add_to(&mut self.usage, usage);
+        self
     }
 }
 
@@ -241,6 +273,7 @@ fn rows_of(table: &TableReader) -> Result<Vec<ScoreRow>, DecodeError> {
                 reason: reasons.get(i).map(str::to_string),
                 detail: Json::new(),
                 error: errors.get(i).map(from_json).transpose()?,
+                usage: Vec::new(),
             },
             detail: match details.as_ref().and_then(|details| details.get(i)) {
                 Some("{}") | None => Cow::Borrowed("{}"),

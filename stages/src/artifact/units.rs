@@ -85,6 +85,11 @@ pub struct UnitRows {
 }
 
 impl Unit {
+    /// Whether there is a case to ask: a knowledge base that nobody asks need not be built.
+    pub fn is_asked(&self) -> bool {
+        (self.skipped.len() as u64) < self.cases
+    }
+
     /// The unit over `documents`, `queries` and `golds` (the latter two in the same case order); `skipped` has the reasons why
     /// cases, by id, cannot be asked.
     ///

@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use ragstage_cache::{Digest, KeyVisitor, Walk};
 use serde::{Deserialize, Serialize};
 
-use super::content_type::{charset, extension, parser_for, require_text};
-use super::encoding::{EncodingHints, decode};
+use super::content_type::{charset, extension, parser_for};
+use super::encoding::EncodingHints;
 use super::options::ParseOptions;
-use super::parser::{ParsedText, Parser, ParserTable};
+use super::parser::{Parsed, ParserTable};
 use crate::artifact::{Document, Documents, Page, ParsedDocument, ParsedDocuments, Unit};
 use crate::contract::{
     Action, Artifact, Context, Free, Output, Pool, Produced, Row, RowBatch, RowItem, RowOutcome, begin_key, decoded,
@@ -61,7 +61,8 @@ impl Walk for Slot<'_> {
 #[derive(Debug, Serialize, Deserialize)]
 struct ParsedRow {
     parser: String,
-    encoding: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    encoding: Option<String>,
     title: Option<String>,
     pages: Vec<Page>,
 }
@@ -155,11 +156,10 @@ impl Materialize {
             }
         };
         let parser = parser_for(&document.media_type, &extension(&document.name), bytes).map_err(|e| refused(&e))?;
-        let hints = EncodingHints { forced, charset: charset(&document.media_type), html: parser == Parser::Html };
-        let decoded = decode(bytes, hints);
-        require_text(&decoded.text).map_err(|error| refused(&error))?;
-        let ParsedText { title, pages } = parser.parse(&decoded.text).map_err(|error| refused(&error))?;
-        let row = ParsedRow { parser: parser.name().to_string(), encoding: decoded.encoding.to_string(), title, pages };
+        let hints = EncodingHints { forced, charset: charset(&document.media_type), html: false };
+        let Parsed { title, pages, encoding } = parser.parse(bytes, hints).map_err(|error| refused(&error))?;
+        let encoding = encoding.map(str::to_string);
+        let row = ParsedRow { parser: parser.name().to_string(), encoding, title, pages };
         let value = serde_json::to_vec(&row).map_err(|error| refused(&error))?;
         Ok(Row { value, observation: Vec::new() })
     }

@@ -1,10 +1,14 @@
 //! What a document is: by its declared media type, else by its file extension, else by its bytes.
 
+use super::docx::is_docx;
 use super::parser::Parser;
+
+/// What is read, for people.
+const READ: &str = "text, Markdown, HTML, CSV, PDF or DOCX";
 
 /// Why no parser reads a document, as a lower-case fragment.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("expected text, Markdown or HTML, found {found} ({evidence})")]
+#[error("expected {READ}, found {found} ({evidence})")]
 pub(super) struct UnsupportedContent {
     found: String,
     evidence: String,
@@ -17,11 +21,9 @@ impl UnsupportedContent {
 }
 
 /// Signatures at the very start of files that hold no text of their own, whatever they are declared to be.
-const SIGNATURES: [(&[u8], &str); 12] = [
-    (b"%PDF-", "a PDF document"),
-    (b"PK\x03\x04", "a zip archive, as Office documents and e-books are"),
+const SIGNATURES: [(&[u8], &str); 10] = [
     (b"PK\x05\x06", "an empty zip archive"),
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an Office document of before 2007"),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an Office document of before 2007, or one with a password"),
     (b"{\\rtf", "an RTF document"),
     (b"\x1f\x8b", "a gzip file"),
     (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
@@ -31,6 +33,17 @@ const SIGNATURES: [(&[u8], &str); 12] = [
     (b"GIF8", "a GIF image"),
     (b"PAR1", "a Parquet file"),
 ];
+
+/// The signature of a PDF, which may have a few bytes of anything before it.
+const PDF_SIGNATURE: &[u8] = b"%PDF-";
+
+/// How far into a file the signature of a PDF may be, as readers of the format have it.
+const PDF_SIGNATURE_WITHIN: usize = 1024;
+
+/// The signature of a zip archive, which an Office document is too.
+const ZIP_SIGNATURE: &[u8] = b"PK\x03\x04";
+
+const DOCX_MEDIA_TYPE: &str = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
 
 /// A media type without its parameters, lower-cased.
 fn essence(media_type: &str) -> String {
@@ -64,11 +77,14 @@ fn by_media_type(essence: &str) -> Declared {
     match essence {
         "text/html" | "application/xhtml+xml" => Declared::Readable(Parser::Html),
         "text/markdown" | "text/x-markdown" => Declared::Readable(Parser::Markdown),
+        "text/csv" | "application/csv" => Declared::Readable(Parser::Csv),
+        "text/tab-separated-values" | "text/tsv" => Declared::Readable(Parser::Tsv),
         "text/rtf" | "application/rtf" => Declared::Unreadable("an RTF document"),
         "application/json" | "application/x-ndjson" | "application/xml" | "application/yaml" => {
             Declared::Readable(Parser::Text)
         }
-        "application/pdf" => Declared::Unreadable("a PDF document"),
+        "application/pdf" => Declared::Readable(Parser::Pdf),
+        DOCX_MEDIA_TYPE | "application/vnd.ms-word.document.macroenabled.12" => Declared::Readable(Parser::Docx),
         "application/zip" | "application/epub+zip" => Declared::Unreadable("a zip archive"),
         _ if essence.starts_with("text/") => Declared::Readable(Parser::Text),
         _ if essence.starts_with("image/") => Declared::Unreadable("an image"),
@@ -87,15 +103,16 @@ fn by_media_type(essence: &str) -> Declared {
 
 fn by_extension(extension: &str) -> Declared {
     match extension {
-        "txt" | "text" | "log" | "rst" | "tex" | "csv" | "tsv" | "json" | "jsonl" | "xml" | "yaml" | "yml" => {
+        "txt" | "text" | "log" | "rst" | "tex" | "json" | "jsonl" | "xml" | "yaml" | "yml" => {
             Declared::Readable(Parser::Text)
         }
         "md" | "markdown" | "mdown" | "mkd" => Declared::Readable(Parser::Markdown),
         "html" | "htm" | "xhtml" => Declared::Readable(Parser::Html),
-        "pdf" => Declared::Unreadable("a PDF document"),
-        "doc" | "docx" | "ppt" | "pptx" | "xls" | "xlsx" | "odt" | "ods" | "odp" => {
-            Declared::Unreadable("an Office document")
-        }
+        "csv" => Declared::Readable(Parser::Csv),
+        "tsv" | "tab" => Declared::Readable(Parser::Tsv),
+        "pdf" => Declared::Readable(Parser::Pdf),
+        "docx" | "docm" => Declared::Readable(Parser::Docx),
+        "doc" | "ppt" | "pptx" | "xls" | "xlsx" | "odt" | "ods" | "odp" => Declared::Unreadable("an Office document"),
         "rtf" => Declared::Unreadable("an RTF document"),
         "epub" | "zip" => Declared::Unreadable("a zip archive"),
         "png" | "jpg" | "jpeg" | "gif" | "webp" | "bmp" | "tif" | "tiff" => Declared::Unreadable("an image"),
@@ -119,25 +136,43 @@ fn opens_as_html(bytes: &[u8]) -> bool {
 /// # Errors
 /// When the document is of a kind that no parser reads.
 pub(super) fn parser_for(media_type: &str, extension: &str, bytes: &[u8]) -> Result<Parser, UnsupportedContent> {
+    if bytes.starts_with(PDF_SIGNATURE) {
+        return Ok(Parser::Pdf);
+    }
+    let is_zip = bytes.starts_with(ZIP_SIGNATURE);
+    if is_zip && is_docx(bytes) {
+        return Ok(Parser::Docx);
+    }
     if let Some((_, found)) = SIGNATURES.iter().find(|(signature, _)| bytes.starts_with(signature)) {
         return Err(UnsupportedContent::new(found, "by its first bytes"));
     }
     let essence = essence(media_type);
-    match by_media_type(&essence) {
-        Declared::Readable(parser) => return Ok(parser),
-        Declared::Unreadable(found) => {
+    let declared = match (by_media_type(&essence), by_extension(extension)) {
+        (Declared::Readable(parser), _) => Some(parser),
+        (Declared::Unreadable(found), _) => {
             return Err(UnsupportedContent::new(found, format!("by its media type {essence}")));
         }
-        Declared::Unknown => {}
-    }
-    match by_extension(extension) {
-        Declared::Readable(parser) => Ok(parser),
-        Declared::Unreadable(found) => {
-            Err(UnsupportedContent::new(found, format!("by its file extension .{extension}")))
+        (Declared::Unknown, Declared::Readable(parser)) => Some(parser),
+        (Declared::Unknown, Declared::Unreadable(found)) => {
+            return Err(UnsupportedContent::new(found, format!("by its file extension .{extension}")));
         }
-        Declared::Unknown if opens_as_html(bytes) => Ok(Parser::Html),
-        Declared::Unknown => Ok(Parser::Text),
+        (Declared::Unknown, Declared::Unknown) => None,
+    };
+    match declared {
+        // A broken DOCX has an error of its own, which says what is broken.
+        Some(Parser::Docx) => Ok(Parser::Docx),
+        _ if is_zip => Err(UnsupportedContent::new("a zip archive without a Word document", "by its first bytes")),
+        Some(parser) => Ok(parser),
+        None if opens_as_pdf(bytes) => Ok(Parser::Pdf),
+        None if opens_as_html(bytes) => Ok(Parser::Html),
+        None => Ok(Parser::Text),
     }
+}
+
+/// Whether the signature of a PDF is near the start.
+fn opens_as_pdf(bytes: &[u8]) -> bool {
+    let start = bytes.get(..PDF_SIGNATURE_WITHIN).unwrap_or(bytes);
+    memchr::memmem::find(start, PDF_SIGNATURE).is_some()
 }
 
 /// Refuses text that only binary data decodes to: a NUL anywhere, or more than a tenth of control or replacement
@@ -176,7 +211,14 @@ mod tests {
         for (media_type, name, bytes, expected) in [
             ("text/plain; charset=utf-8", "a.html", b"<html>".as_slice(), Parser::Text),
             ("TEXT/HTML", "a", b"", Parser::Html),
-            ("text/csv", "a", b"", Parser::Text),
+            ("text/csv; header=present", "a", b"", Parser::Csv),
+            ("", "a.tsv", b"", Parser::Tsv),
+            ("text/plain", "a.csv", b"", Parser::Text),
+            ("text/plain", "a.txt", b"%PDF-1.7", Parser::Pdf),
+            ("application/pdf", "a", b"cut", Parser::Pdf),
+            ("", "a", b"\r\n%PDF-1.4", Parser::Pdf),
+            ("", "a.docx", b"PK\x03\x04", Parser::Docx),
+            (DOCX_MEDIA_TYPE, "a", b"", Parser::Docx),
             ("application/octet-stream", "a.MD", b"", Parser::Markdown),
             ("", "a.htm", b"", Parser::Html),
             ("", "a", b"\xef\xbb\xbf \n<!DOCTYPE HTML><p>", Parser::Html),
@@ -194,16 +236,16 @@ mod tests {
             Ok(parser) => format!("{parser:?}"),
         };
         assert_eq!(
-            message("text/plain", "txt", b"%PDF-1.7"),
-            "expected text, Markdown or HTML, found a PDF document (by its first bytes)"
+            message("application/msword; x=y", "txt", b""),
+            "expected text, Markdown, HTML, CSV, PDF or DOCX, found an Office document (by its media type application/msword)"
         );
         assert_eq!(
-            message("application/pdf; x=y", "txt", b""),
-            "expected text, Markdown or HTML, found a PDF document (by its media type application/pdf)"
+            message("", "pptx", b""),
+            "expected text, Markdown, HTML, CSV, PDF or DOCX, found an Office document (by its file extension .pptx)"
         );
         assert_eq!(
-            message("", "docx", b""),
-            "expected text, Markdown or HTML, found an Office document (by its file extension .docx)"
+            message("text/plain", "txt", b"GIF89a"),
+            "expected text, Markdown, HTML, CSV, PDF or DOCX, found a GIF image (by its first bytes)"
         );
         assert!(message("", "", b"PK\x03\x04").contains("zip archive"));
     }

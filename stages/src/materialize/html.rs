@@ -10,17 +10,23 @@ use html5ever::tendril::StrTendril;
 use html5ever::tokenizer::states::RawKind;
 use html5ever::tokenizer::{BufferQueue, Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer};
 
-use super::html_page::{Gap, HtmlPage};
 use super::open_tag::{OpenTag, TooManyAttributes};
-use super::parser::ParsedText;
+use super::page_writer::{Gap, PageWriter};
+use super::parser::Parsed;
 
-/// One page; the title is that of `<title>`.
+/// One page; the title is that of `<title>`. What stands around the main text of a page, its menus and its foot, is left out,
+/// unless there is nothing else.
 ///
 /// # Errors
 /// When a tag has so many attributes that reading it would take for ever.
-pub(super) fn parse(text: &str) -> Result<ParsedText, TooManyAttributes> {
+pub(super) fn parse(text: &str) -> Result<Parsed, TooManyAttributes> {
+    let main = read(text, false)?;
+    if main.pages.iter().all(|page| page.text.is_empty()) { read(text, true) } else { Ok(main) }
+}
+
+fn read(text: &str, with_frame: bool) -> Result<Parsed, TooManyAttributes> {
     let input = BufferQueue::default();
-    let document = Document::new(text.trim_start().starts_with("<?xml"));
+    let document = Document::new(text.trim_start().starts_with("<?xml"), with_frame);
     let sink = HtmlSink { document: RefCell::new(document), gave_token: Cell::new(false) };
     let tokenizer = Tokenizer::new(sink, Default::default());
     // A tag gives its token at its end, so the tokenizer is fed in pieces and watched: while text gives tokens, a tag gives
@@ -66,6 +72,9 @@ fn pieces(text: &str) -> impl Iterator<Item = &str> {
 const SKIPPED: [&str; 10] =
     ["script", "style", "template", "svg", "iframe", "noembed", "noframes", "textarea", "select", "datalist"];
 
+/// Elements with a main text of their own: a footer within one belongs to it, and none of them is in a menu.
+const SECTIONS: [&str; 4] = ["main", "article", "section", "blockquote"];
+
 struct HtmlSink {
     document: RefCell<Document>,
     /// Whether there was a token since this was last set.
@@ -94,11 +103,13 @@ impl TokenSink for HtmlSink {
 struct Skipped {
     name: String,
     depth: u32,
+    /// Whether it is a menu or a foot: where its end tag is missing, it ends where the main text begins.
+    is_frame: bool,
 }
 
 /// A document as far as it has been read.
 struct Document {
-    page: HtmlPage,
+    page: PageWriter,
     title: Option<String>,
     in_title: bool,
     skipped: Option<Skipped>,
@@ -106,11 +117,36 @@ struct Document {
     lists: Vec<Option<i64>>,
     /// Whether `<x/>` closes any element, as in XHTML.
     xml: bool,
+    /// Whether menus and the foot of the page are read too.
+    with_frame: bool,
+    /// How many of [`SECTIONS`] are open.
+    sections: u32,
 }
 
 impl Document {
-    fn new(xml: bool) -> Self {
-        Document { page: HtmlPage::new(), title: None, in_title: false, skipped: None, lists: Vec::new(), xml }
+    fn new(xml: bool, with_frame: bool) -> Self {
+        Document {
+            page: PageWriter::new(),
+            title: None,
+            in_title: false,
+            skipped: None,
+            lists: Vec::new(),
+            xml,
+            with_frame,
+            sections: 0,
+        }
+    }
+
+    /// Whether an element stands around the main text.
+    fn is_frame(&self, tag: &Tag) -> bool {
+        let role = attribute(tag, "role").unwrap_or_default();
+        let is_frame = match &*tag.name {
+            "nav" => true,
+            "footer" => self.sections == 0,
+            "div" | "ul" | "section" | "aside" => role == "navigation" || role == "contentinfo",
+            _ => false,
+        };
+        is_frame && !self.with_frame
     }
 
     fn text(&mut self, text: &str) {
@@ -134,16 +170,23 @@ impl Document {
             }
             return TokenSinkResult::Continue;
         }
+        if self.skipped.as_ref().is_some_and(|skipped| skipped.is_frame) && matches!(name, "main" | "article") {
+            self.skipped = None;
+        }
         if let Some(skipped) = &mut self.skipped {
             skipped.depth += u32::from(skipped.name == name);
         } else if SKIPPED.contains(&name) {
-            self.skipped = Some(Skipped { name: name.to_string(), depth: 1 });
+            self.skipped = Some(Skipped { name: name.to_string(), depth: 1, is_frame: false });
+        } else if self.is_frame(tag) {
+            self.page.break_with(Gap::Paragraph);
+            self.skipped = Some(Skipped { name: name.to_string(), depth: 1, is_frame: true });
         } else if name == "title" {
             self.in_title = self.title.is_none();
             if !self.in_title {
-                self.skipped = Some(Skipped { name: name.to_string(), depth: 1 });
+                self.skipped = Some(Skipped { name: name.to_string(), depth: 1, is_frame: false });
             }
         } else {
+            self.sections += u32::from(SECTIONS.contains(&name));
             self.open(tag);
         }
         match name {
@@ -166,6 +209,9 @@ impl Document {
         } else if name == "title" {
             self.in_title = false;
         } else {
+            if SECTIONS.contains(&name) {
+                self.sections = self.sections.saturating_sub(1);
+            }
             self.close(name);
         }
     }
@@ -227,9 +273,9 @@ impl Document {
         }
     }
 
-    fn finish(self) -> ParsedText {
+    fn finish(self) -> Parsed {
         let title = self.title.map(|title| title.split_whitespace().collect::<Vec<_>>().join(" "));
-        ParsedText { title: title.filter(|title| !title.is_empty()), pages: vec![self.page.finish()] }
+        Parsed { title: title.filter(|title| !title.is_empty()), pages: vec![self.page.finish()], encoding: None }
     }
 }
 
@@ -266,7 +312,7 @@ mod tests {
 
     use super::*;
 
-    fn parsed(html: &str) -> ParsedText {
+    fn parsed(html: &str) -> Parsed {
         parse(html).expect("a page")
     }
 
@@ -307,6 +353,16 @@ mod tests {
         let html = "<table><tr><td>menu</td><td><p>One.</p><p>Two.</p><table><tr><td>a<td>b<tr><td>c<td>d</table></td>\
             <td>right</td></tr></table>";
         assert_eq!(text(html), "menu | One.\n\nTwo.\n\na | b\nc | d\n\nright");
+    }
+
+    #[test]
+    fn menus_and_the_foot_of_the_page_are_no_main_text() {
+        let html = "<body><header><h1>Fees</h1></header><nav><ul><li>Home<li>Fees<nav>x</nav></ul></nav><p>Main.\
+            <article>Part<footer>By Ann</footer></article><div role=navigation>more<div>y</div></div><p>End.\
+            <footer>Imprint</footer></body>";
+        assert_eq!(text(html), "Fees\n\nMain.\nPart\nBy Ann\n\nEnd.");
+        assert_eq!(text("<nav>menu<main>unclosed"), "unclosed");
+        assert_eq!(text("<nav><ul><li>an index</ul></nav><footer>foot"), "- an index\n\nfoot", "there is nothing else");
     }
 
     #[test]

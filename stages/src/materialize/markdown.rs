@@ -3,15 +3,15 @@
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 use super::heading_title::heading_title;
-use super::parser::ParsedText;
+use super::parser::Parsed;
 use crate::artifact::{Heading, Page};
 
 /// One page of verbatim text. Headings are those of CommonMark (ATX and setext), front matter is none; the title is the
 /// first heading of level 1.
-pub(super) fn parse(text: &str) -> ParsedText {
+pub(super) fn parse(text: &str) -> Parsed {
     let headings = headings(text);
     let title = headings.iter().find(|heading| heading.level == 1).map(|heading| heading.title.clone());
-    ParsedText { title, pages: vec![Page { index: 0, text: text.to_string(), headings }] }
+    Parsed { title, pages: vec![Page { index: 0, text: text.to_string(), headings }], encoding: None }
 }
 
 /// The headings that have words.

@@ -1,17 +1,17 @@
 //! Plain text.
 
-use super::parser::ParsedText;
+use super::parser::Parsed;
 use crate::artifact::Page;
 
 /// The text as it is, a page up to each form feed; the nothing after a last form feed is no page.
-pub(super) fn parse(text: &str) -> ParsedText {
+pub(super) fn parse(text: &str) -> Parsed {
     let mut texts: Vec<&str> = text.split('\u{c}').collect();
     if texts.len() > 1 && texts.last().is_some_and(|last| last.trim().is_empty()) {
         texts.pop();
     }
     let pages =
         (0..).zip(texts).map(|(index, text)| Page { index, text: text.to_string(), headings: Vec::new() }).collect();
-    ParsedText { title: None, pages }
+    Parsed { pages, ..Parsed::default() }
 }
 
 #[cfg(test)]

@@ -21,6 +21,7 @@ mod price;
 mod prompt;
 mod rerank_reply;
 mod reranker;
+mod retry_after;
 pub(crate) mod secrets;
 #[cfg(feature = "bert")]
 mod sentence_transformer;
@@ -46,6 +47,7 @@ pub use price::{Price, dollars};
 pub(crate) use prompt::PROMPT_FUEL;
 pub use prompt::{Prompt, PromptFault};
 pub use reranker::{Ranking, RerankApi, RerankRequest, Reranker, rerank};
+pub use retry_after::retry_after;
 pub use sentence_transformer_files::{
     LENGTH_FILE, ModelFileFault, POOLING_FILE, SENTENCE_TRANSFORMER_FILES, SentenceTransformerDefaults,
 };

@@ -63,6 +63,17 @@ impl Secrets {
             ))),
         }
     }
+
+    /// The name of a variable whose value is in `text`, as it is or in any of the forms of JSON and URLs.
+    pub(crate) fn variable_in(&self, text: &[u8]) -> Option<&str> {
+        let found = self.variables.iter().find(|(_, forms)| within(text, forms));
+        found.map(|(name, _)| name.as_str())
+    }
+}
+
+/// Whether `text` contains one of `forms`, each of which is a text.
+fn within(text: &[u8], forms: &[String]) -> bool {
+    forms.iter().any(|form| memchr::memmem::find(text, form.as_bytes()).is_some())
 }
 
 /// Whether a text or a key anywhere in `value` contains one of `forms`.
@@ -186,6 +197,8 @@ mod tests {
             let message = secrets.refuse_in(&reply).expect_err("refused").message;
             assert!(message.contains("variable TOKEN,") && !message.contains("345678"), "{message}");
         }
+        assert_eq!(secrets.variable_in(br#"{"text": "key sk-12\/345678."}"#), Some("TOKEN"));
+        assert_eq!(secrets.variable_in(b"{\"text\": \"1234567 and application/json\"}"), None);
         let number = secrets.refuse_in(&json!({"results": [], "metadata": {"n": 123456789}})).expect_err("refused");
         assert!(number.message.contains("variable NUMBER,"), "{}", number.message);
         // Too short, in the evaluation file anyway, or masked elsewhere.

@@ -1,5 +1,14 @@
 //! What is known of a public dataset, whichever part of it is evaluated.
 
+use super::financebench::FINANCEBENCH;
+use super::hotpotqa::HOTPOTQA;
+use super::locomo::LOCOMO;
+use super::musique::MUSIQUE;
+use super::qasper::QASPER;
+use super::syllabusqa::SYLLABUSQA;
+use super::trec::CRANFIELD;
+use super::{multihop_rag, uda};
+
 /// A public dataset that an adapter reads: what `ragstage data info` prints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct About {
@@ -65,4 +74,48 @@ pub struct LeftOut {
 }
 
 /// All public datasets that adapters read, by name.
-pub static DATASETS: &[&About] = &[];
+pub static DATASETS: &[&About] = &[
+    &CRANFIELD,
+    &FINANCEBENCH,
+    &HOTPOTQA,
+    &LOCOMO,
+    &multihop_rag::ABOUT,
+    &MUSIQUE,
+    &QASPER,
+    &SYLLABUSQA,
+    &uda::FETA,
+    &uda::FIN,
+    &uda::NQ,
+    &uda::PAPER_TAB,
+    &uda::PAPER_TEXT,
+    &uda::TAT,
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::score::{EvaluatorSpec, evaluator};
+
+    #[test]
+    fn datasets_are_in_order_and_their_evaluators_exist() {
+        let names: Vec<&str> = DATASETS.iter().map(|about| about.name).collect();
+        assert!(names.is_sorted_by(|a, b| a < b), "{names:?}");
+        for about in DATASETS {
+            for text in about.evaluators {
+                let spec = EvaluatorSpec::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+                let made = evaluator(&spec).unwrap_or_else(|error| panic!("{text}: {error}"));
+                assert_eq!(made.name(), *text, "the canonical name");
+            }
+        }
+    }
+
+    #[test]
+    fn categories_add_up_where_all_cases_have_one() {
+        for about in DATASETS.iter().filter(|about| !about.categories.is_empty()) {
+            let of_categories: u64 = about.categories.iter().map(|category| category.cases).sum();
+            let left_out: u64 = about.left_out.iter().map(|left_out| left_out.count).sum();
+            let questions = about.counts.iter().find(|count| count.what == "questions").expect("a count of questions");
+            assert_eq!(of_categories + left_out, questions.count, "{}", about.name);
+        }
+    }
+}

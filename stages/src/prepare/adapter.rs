@@ -7,6 +7,7 @@ use ragstage_cache::KeyVisitor;
 
 use super::about::About;
 use super::benchmark::Benchmark;
+use super::command::BenchmarkProgram;
 use super::lines::SourceBytes;
 use super::listing::{ListingFile, SourceFile};
 use super::sources::FindDocument;
@@ -60,6 +61,12 @@ pub(super) trait Adapter: Debug {
         Vec::new()
     }
 
+    /// The program that prints the benchmark, where one does. What it prints is then a file of the role [`RECORDS`], the only one
+    /// that [`Adapter::named`] and [`Adapter::read`] see; the files of the listing are what it depends on.
+    fn program(&self) -> Option<&BenchmarkProgram> {
+        None
+    }
+
     /// The benchmark in `files`. `find` is asked for the documents that [`Adapter::named`] named.
     ///
     /// # Errors
@@ -80,11 +87,16 @@ pub(super) trait Adapter: Debug {
     }
 }
 
+/// The role of what a program printed.
+pub(super) const RECORDS: &str = "records";
+
 /// The bytes of listing files, in the listing's order.
 #[derive(Debug, Default)]
 pub(super) struct ReadFiles<'a> {
     /// Each file with its bytes.
     pub(super) files: Vec<(&'a SourceFile, Vec<u8>)>,
+    /// What [`Adapter::named`] gave, where the benchmark is read: the documents that are files.
+    pub(super) documents: Vec<&'a str>,
 }
 
 impl ReadFiles<'_> {

@@ -34,6 +34,8 @@ impl Benchmark {
 
 /// How many lines of a file are told of.
 const TOLD_LINES: usize = 20;
+/// How many errors of one line are told: some files are one line.
+const TOLD_OF_LINE: usize = 20;
 
 /// Adds what was found in one file to `errors`, in line order. When very many lines are wrong they are all wrong in the same
 /// way, so the first ones are told and the others counted.
@@ -45,7 +47,17 @@ pub(super) fn append_in_line_order(errors: &mut Vec<InputError>, mut found: Vec<
     let more = lines.len().saturating_sub(TOLD_LINES);
     let first_untold = found.iter().position(|error| more > 0 && error.place.line > last_told);
     let untold = first_untold.map(|position| found.split_off(position)).unwrap_or_default();
-    errors.append(&mut found);
+    for of_line in found.chunk_by(|a, b| a.place.line == b.place.line) {
+        let all = if of_line.iter().any(|error| error.place.line.is_none()) { of_line.len() } else { TOLD_OF_LINE };
+        errors.extend(of_line.iter().take(all).cloned());
+        if let (Some(first), more @ 1..) = (of_line.first(), of_line.len().saturating_sub(all)) {
+            let faults = if more == 1 { "fault" } else { "faults" };
+            errors.push(InputError::new(
+                Place { column: None, ..first.place.clone() },
+                format!("... and {more} more {faults} here"),
+            ));
+        }
+    }
     if let Some(InputError { place, .. }) = untold.into_iter().next() {
         let lines = if more == 1 { "line" } else { "lines" };
         errors.push(InputError::new(Place { column: None, ..place }, format!("... and {more} more {lines}")));
@@ -80,6 +92,14 @@ mod tests {
         assert_eq!(errors.len(), 23);
         assert_eq!(errors[..2], ["f: wrong", "f:1: wrong"]);
         assert_eq!(errors[20..], ["f:20: wrong", "f:20: wrong", "f:21: ... and 980 more lines"]);
+    }
+
+    #[test]
+    fn of_one_long_line_the_first_faults_are_told_and_the_others_counted() {
+        let errors = told(&[Some(3); 500]);
+        assert_eq!(errors.len(), 21);
+        assert_eq!(errors.last().map(String::as_str), Some("f:3: ... and 480 more faults here"));
+        assert_eq!(told(&[Some(3); 20]).len(), 20);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! The cases file of the `jsonl` adapter.
 
+use std::path::Path;
+
 use serde_json::Value;
 
 use super::benchmark::{append_in_line_order, nothing};
@@ -7,7 +9,7 @@ use super::fields::Fields;
 use super::ids::Ids;
 use super::keys::{CASE, EVIDENCE, EXPECTED};
 use super::lines::{LineEnds, SourceBytes};
-use super::rows::rows;
+use super::rows::{Row, rows};
 use crate::artifact::{Evidence, Gold, Golds, Queries, Query};
 use crate::error::{InputError, Place};
 use crate::score::Qrels;
@@ -25,11 +27,22 @@ pub fn read_jsonl_cases(source: SourceBytes<'_>) -> Result<(Queries, Golds), Vec
 /// The cases of `source`: rows of `case_id`, `query`, `expected`, `labels` and `metadata`.
 pub(super) fn read_cases(source: SourceBytes<'_>, errors: &mut Vec<InputError>) -> (Queries, Golds, Ids) {
     let mut found = Vec::new();
+    let rows = rows(source, LineEnds::Json, &mut found);
+    cases_in(source.path, &rows, found, errors)
+}
+
+/// The cases in `rows` of the file `path`, of which `found` is what is known to be wrong so far.
+pub(super) fn cases_in(
+    path: &Path,
+    rows: &[Row],
+    mut found: Vec<InputError>,
+    errors: &mut Vec<InputError>,
+) -> (Queries, Golds, Ids) {
     let mut ids = Ids::new("case_id");
     let mut queries = Vec::new();
     let mut golds = Vec::new();
-    for row in rows(source, LineEnds::Json, &mut found) {
-        let fields = Fields::of(source.path, &row).checked(&CASE, &mut found);
+    for row in rows {
+        let fields = Fields::of(path, row).checked(&CASE, &mut found);
         let case_id = fields.text("case_id", &mut found);
         if let Some(case_id) = &case_id {
             ids.take(case_id, queries.len(), fields.place(), &mut found);
@@ -52,7 +65,7 @@ pub(super) fn read_cases(source: SourceBytes<'_>, errors: &mut Vec<InputError>) 
         }
     }
     if queries.is_empty() && found.is_empty() {
-        found.push(nothing(Place::file(source.path), "case", "write one case per line"));
+        found.push(nothing(Place::file(path), "case", "write one case per line"));
     }
     append_in_line_order(errors, found);
     (Queries { rows: queries }, Golds { rows: golds }, ids)
@@ -105,8 +118,6 @@ fn piece(name: &str, fields: Fields<'_>, errors: &mut Vec<InputError>) -> Option
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use serde_json::json;
 
     use super::*;

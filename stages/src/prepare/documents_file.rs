@@ -1,6 +1,7 @@
 //! The documents file of the `jsonl` adapter.
 
 use std::collections::HashMap;
+use std::path::Path;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -12,7 +13,7 @@ use super::fields::Fields;
 use super::ids::Ids;
 use super::keys::DOCUMENT;
 use super::lines::{LineEnds, SourceBytes};
-use super::rows::rows;
+use super::rows::{Row, rows};
 use super::sources::FindDocument;
 use crate::artifact::{BenchmarkInfo, Document, Documents};
 use crate::error::{InputError, Place};
@@ -25,11 +26,39 @@ pub(super) fn read_documents(
     errors: &mut Vec<InputError>,
 ) -> (Documents, Ids) {
     let mut found = Vec::new();
+    let rows = rows(source, LineEnds::Json, &mut found);
+    let files = DocumentFiles { find, root: "the folder of the documents file" };
+    documents_in(info, source.path, &rows, &files, found, errors)
+}
+
+/// Where documents that are given as paths are.
+pub(super) struct DocumentFiles<'a> {
+    /// Finds one.
+    pub(super) find: &'a FindDocument<'a>,
+    /// What paths are relative to where the benchmark does not say.
+    pub(super) root: &'static str,
+}
+
+impl DocumentFiles<'_> {
+    fn hint(&self) -> String {
+        format!("paths are relative to `root`, by default {}", self.root)
+    }
+}
+
+/// The documents in `rows` of the file `path`, of which `found` is what is known to be wrong so far.
+pub(super) fn documents_in(
+    info: &BenchmarkInfo,
+    path: &Path,
+    rows: &[Row],
+    files: &DocumentFiles<'_>,
+    mut found: Vec<InputError>,
+    errors: &mut Vec<InputError>,
+) -> (Documents, Ids) {
     let mut ids = Ids::new("document_id");
     let mut paths = HashMap::new();
     let mut documents = Vec::new();
-    for row in rows(source, LineEnds::Json, &mut found) {
-        let fields = Fields::of(source.path, &row).checked(&DOCUMENT, &mut found);
+    for row in rows {
+        let fields = Fields::of(path, row).checked(&DOCUMENT, &mut found);
         let document_id = fields.text("document_id", &mut found);
         if let Some(document_id) = &document_id {
             ids.take(document_id, documents.len(), fields.place(), &mut found);
@@ -39,7 +68,7 @@ pub(super) fn read_documents(
             check_file_name(name, &fields, &mut found);
         }
         let media_type = fields.text("media_type", &mut found);
-        let payload = payload(&fields, &mut paths, find, &mut found);
+        let payload = payload(&fields, &mut paths, files, &mut found);
         let metadata = fields.object("metadata", &mut found);
         if let (Some(document_id), Some(name), Some(media_type), Some(payload)) =
             (document_id, name, media_type, payload)
@@ -60,7 +89,7 @@ pub(super) fn read_documents(
         }
     }
     if documents.is_empty() && found.is_empty() {
-        found.push(nothing(Place::file(source.path), "document", "write one document per line"));
+        found.push(nothing(Place::file(path), "document", "write one document per line"));
     }
     append_in_line_order(errors, found);
     (Documents { rows: documents }, ids)
@@ -95,7 +124,7 @@ const PAYLOADS: [&str; 4] = ["text", "data_base64", "path", "source_uri"];
 fn payload(
     fields: &Fields<'_>,
     paths: &mut HashMap<String, u64>,
-    find: &FindDocument<'_>,
+    files: &DocumentFiles<'_>,
     errors: &mut Vec<InputError>,
 ) -> Option<Payload> {
     let given: Vec<&str> = PAYLOADS.into_iter().filter(|key| fields.value(key).is_some()).collect();
@@ -114,7 +143,7 @@ fn payload(
                 }
             }
         }
-        ["path"] => file(fields, paths, find, errors),
+        ["path"] => file(fields, paths, files, errors),
         ["source_uri"] => {
             let source_uri = fields.optional_text("source_uri", errors)?;
             Some(Payload { source_uri: Some(source_uri), ..Payload::default() })
@@ -151,7 +180,7 @@ fn fault(error: &base64::DecodeError) -> String {
 fn file(
     fields: &Fields<'_>,
     paths: &mut HashMap<String, u64>,
-    find: &FindDocument<'_>,
+    files: &DocumentFiles<'_>,
     errors: &mut Vec<InputError>,
 ) -> Option<Payload> {
     let written = fields.verbatim("path", errors)?;
@@ -159,7 +188,7 @@ fn file(
         Ok(path) => path,
         Err(why) => {
             let error = fields.error(format!("`path` {written:?} {why}"));
-            errors.push(error.hint("paths are relative to `root`, by default the folder of the documents file"));
+            errors.push(error.hint(files.hint()));
             return None;
         }
     };
@@ -169,11 +198,11 @@ fn file(
         errors.push(error.hint("give each file one row; units may share a document by its id"));
         return None;
     }
-    match find(&path) {
+    match (files.find)(&path) {
         Ok(Some((digest, size))) => Some(Payload { digest: Some(digest), size: Some(size), ..Payload::default() }),
         Ok(None) => {
             let error = fields.error(format!("`path` {path:?} is missing on disk"));
-            errors.push(error.hint("paths are relative to `root`, by default the folder of the documents file"));
+            errors.push(error.hint(files.hint()));
             None
         }
         Err(why) => {
@@ -185,8 +214,6 @@ fn file(
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use super::*;
 
     fn read(text: &str) -> Result<Documents, Vec<InputError>> {

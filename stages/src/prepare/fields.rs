@@ -29,6 +29,11 @@ impl<'a> Fields<'a> {
         Fields { path, line: row.line, within: String::new(), object: &row.object, keys: None }
     }
 
+    /// The fields of `row` of the file `path`, which people find as `name`.
+    pub(super) fn named(path: &'a Path, row: &'a Row, name: &str) -> Self {
+        Fields { within: format!("{name}."), ..Fields::of(path, row) }
+    }
+
     /// The same fields, once every key that is a mistake has been added to `errors`.
     pub(super) fn checked(mut self, keys: &'static Keys, errors: &mut Vec<InputError>) -> Self {
         for key in self.object.keys() {
@@ -55,8 +60,13 @@ impl<'a> Fields<'a> {
         InputError::new(self.place(), message)
     }
 
+    /// The object's keys, in order.
+    pub(super) fn keys(&self) -> impl Iterator<Item = &'a str> {
+        self.object.keys().map(String::as_str)
+    }
+
     /// The full name of `key`.
-    fn name(&self, key: &str) -> String {
+    pub(super) fn name(&self, key: &str) -> String {
         format!("{}{key}", self.within)
     }
 
@@ -128,6 +138,15 @@ impl<'a> Fields<'a> {
     /// The fields of the object of `key`; `None` where it is absent or wrong.
     pub(super) fn nested(&self, key: &str, errors: &mut Vec<InputError>) -> Option<Fields<'a>> {
         self.as_fields(self.name(key), self.value(key)?, errors)
+    }
+
+    /// The fields of the object of `key`; absent or wrong is an error.
+    pub(super) fn needed(&self, key: &str, errors: &mut Vec<InputError>) -> Option<Fields<'a>> {
+        if self.value(key).is_none() {
+            let found = if self.is_null(key) { "is null" } else { "is missing" };
+            errors.push(self.error(format!("`{}` {found}; expected an object", self.name(key))));
+        }
+        self.nested(key, errors)
     }
 
     /// The items of the list of `key` with the name of each; none where it is absent or wrong. Null is an error: a list

@@ -48,6 +48,24 @@ pub(super) static EVIDENCE: Keys =
 pub(super) static UNIT: Keys =
     Keys { known: &["unit_id", "document_ids", "case_ids", "metadata"], below: None, others: Others::Refused };
 
+/// The manifest that a program prints.
+pub(super) static MANIFEST: Keys = Keys {
+    known: &[
+        "name",
+        "version",
+        "split",
+        "task_type",
+        "build_scope",
+        "homepage",
+        "license",
+        "citation",
+        "metadata",
+        "default_evaluators",
+    ],
+    below: None,
+    others: Others::Refused,
+};
+
 /// What other formats call our keys: no slip of the pen, so worth a word only where ours is missing.
 const OTHER_NAMES: [(&str, &[&str]); 4] = [
     ("query", &["question", "input", "user_input"]),
@@ -120,7 +138,7 @@ mod tests {
         ] {
             assert_eq!(keys.advice(key).as_deref(), advice, "{key}");
         }
-        for keys in [&DOCUMENT, &CASE, &EXPECTED, &EVIDENCE, &UNIT] {
+        for keys in [&DOCUMENT, &CASE, &EXPECTED, &EVIDENCE, &UNIT, &MANIFEST] {
             assert!(keys.known.iter().all(|key| keys.advice(key).is_none() && keys.meant(key).is_none()));
         }
     }

@@ -56,7 +56,10 @@ impl LineEnds {
 
 impl<'a> SourceBytes<'a> {
     /// The bytes, unpacked where they are gzip.
-    pub(crate) fn unpacked(&self) -> Result<Cow<'a, [u8]>, InputError> {
+    ///
+    /// # Errors
+    /// When the gzip is damaged, or unpacks to more than a dataset would.
+    pub fn unpacked(&self) -> Result<Cow<'a, [u8]>, InputError> {
         if !self.bytes.starts_with(&[0x1f, 0x8b]) {
             return Ok(Cow::Borrowed(self.bytes));
         }

@@ -5,6 +5,7 @@ use std::{fs, io};
 
 use ragstage_cache::Digest;
 
+use super::adapter::RECORDS;
 use super::spec::BenchmarkSpec;
 use crate::error::{InputError, Place};
 
@@ -59,6 +60,11 @@ impl BenchmarkSpec {
         if self.adapter.adapter().looks_into_root() { files_below(&self.root()) } else { Ok(Vec::new()) }
     }
 
+    /// What the benchmark's program printed, by its digest and its size, as a source file; `None` where no program prints it.
+    pub fn records(&self, digest: Digest, size: u64) -> Option<SourceFile> {
+        self.adapter.adapter().program().map(|program| program.file(RECORDS, digest, size))
+    }
+
     /// An error for every required file that is not among `files`.
     pub(super) fn missing(&self, files: &[SourceFile]) -> Vec<InputError> {
         self.listing()
@@ -72,11 +78,20 @@ impl BenchmarkSpec {
     }
 }
 
+/// The names of the files right in `folder`, sorted; none where it cannot be listed. Names that are no UTF-8 are left out.
+pub(super) fn named_files(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let files = entries.filter(|entry| fs::metadata(entry.path()).is_ok_and(|about| about.is_file()));
+    let mut names: Vec<String> = files.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    names.sort_unstable();
+    names
+}
+
 /// How deep folders are looked into: enough for any dataset, and an end to links that lead upwards.
 const DEEPEST: usize = 16;
 
 /// The paths of the files below `root`.
-fn files_below(root: &Path) -> io::Result<Vec<String>> {
+pub(super) fn files_below(root: &Path) -> io::Result<Vec<String>> {
     let mut found = Vec::new();
     let mut folders = vec![(root.to_path_buf(), String::new(), 0)];
     while let Some((folder, prefix, depth)) = folders.pop() {

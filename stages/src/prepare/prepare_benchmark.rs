@@ -38,6 +38,9 @@ pub struct PrepareBenchmark {
     pub files: Vec<SourceFile>,
     /// The files that [`super::Sources`] found.
     pub documents: Vec<DocumentFile>,
+    /// What [`super::Sources`] has of a program that prints the benchmark, as [`BenchmarkSpec::records`] names it; `None` where
+    /// the benchmark is read from files.
+    pub records: Option<SourceFile>,
     /// 0 except after `--force`.
     pub salt: u64,
 }
@@ -47,7 +50,11 @@ impl Walk for PrepareBenchmark {
         begin_key(v, self.step(), self.salt);
         self.spec.adapter.walk(v);
         self.spec.selection.walk(v);
-        walk_files(v, &self.files);
+        match &self.records {
+            // They are all that is read: a program that prints the same was changed for nothing.
+            Some(records) => v.digest("records", &records.digest),
+            None => walk_files(v, &self.files),
+        }
         v.begin_list("documents", self.documents.len());
         for document in &self.documents {
             v.begin_record("", "document");
@@ -83,7 +90,12 @@ impl Action for PrepareBenchmark {
 
 impl PrepareBenchmark {
     fn read(&self, context: &dyn Context) -> Result<ReadFiles<'_>, StageError> {
-        let mut sources = ReadFiles::default();
+        if let Some(records) = &self.records {
+            let files = vec![(records, context.blob(&records.digest)?)];
+            return Ok(ReadFiles { files, ..ReadFiles::default() });
+        }
+        let documents = self.documents.iter().map(|document| document.relative.as_str()).collect();
+        let mut sources = ReadFiles { documents, ..ReadFiles::default() };
         let mut errors = Vec::new();
         for file in &self.files {
             match context.source(&file.digest)? {
@@ -107,7 +119,10 @@ impl PrepareBenchmark {
         };
         let adapter = self.spec.adapter.adapter();
         let benchmark = adapter.read(sources, &find)?;
-        self.spec.selection.apply(benchmark, sources.needed(adapter.cases_role()).path)
+        // Of several files none is the cases' own: then the folder is named.
+        let root = adapter.root();
+        let cases = sources.find(adapter.cases_role()).map_or(root.as_path(), |source| source.path);
+        self.spec.selection.apply(benchmark, cases)
     }
 
     fn encode(&self, benchmark: Benchmark) -> Result<Produced, DecodeError> {

@@ -82,7 +82,13 @@ impl Qrels {
         strays.map(|(_, query)| query.judgements.len()).sum()
     }
 
-    fn add(&mut self, query: &str, judgement: Judgement) {
+    /// Every query that is judged, in no order.
+    pub(super) fn queries(&self) -> impl Iterator<Item = &str> {
+        self.queries.keys().map(String::as_str)
+    }
+
+    /// Adds a judgement of `query`.
+    pub(super) fn add(&mut self, query: &str, judgement: Judgement) {
         let query = match self.queries.get_mut(query) {
             Some(query) => query,
             None => self.queries.entry(query.to_string()).or_default(),
@@ -116,7 +122,8 @@ impl Layout {
     }
 }
 
-fn is_header(text: &str) -> bool {
+/// Whether `text` names the columns of a BEIR folder's judgements.
+pub(super) fn is_header(text: &str) -> bool {
     let cells: Vec<String> = strip(text).split('\t').take(3).map(|cell| strip(cell).to_lowercase()).collect();
     cells == ["query-id", "corpus-id", "score"] || cells == ["query_id", "corpus_id", "score"]
 }
@@ -172,7 +179,7 @@ fn judgement<'a>(source: SourceBytes<'_>, layout: Layout, line: &Line<'a>) -> Re
 }
 
 /// A score as a grade: truncated toward zero, as the reference system does.
-fn whole(text: &str) -> Result<i64, &'static str> {
+pub(super) fn whole(text: &str) -> Result<i64, &'static str> {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     match decimal(text).and_then(|text| text.parse::<f64>().ok()) {
         None => Err("is no number"),

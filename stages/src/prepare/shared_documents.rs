@@ -4,23 +4,28 @@ use std::collections::HashMap;
 
 use crate::artifact::{Documents, Evidence, Gold, Golds};
 
-/// For each case the first case that it shares a gold document with, directly or through others: itself where it shares none.
-/// Empty where no two cases do, and where more than half of all go together: then no part of the benchmark can be drawn for
-/// itself.
+/// For each case the rows of its gold documents, in the order in which its evidence names them.
 ///
 /// A gold document is one of `documents` whose id or source key is a reference id or a locator's `document_id` or
 /// `source_key`. Judgements of 0 and less name none.
-pub(super) fn clusters(documents: &Documents, golds: &Golds) -> Vec<u32> {
+pub(super) fn gold_documents(documents: &Documents, golds: &Golds) -> Vec<Vec<usize>> {
     let mut rows: HashMap<&str, usize> = HashMap::new();
     for (row, document) in documents.rows.iter().enumerate() {
         rows.insert(&document.source_key, row);
         rows.insert(&document.document_id, row);
     }
+    golds.rows.iter().map(|gold| named(gold).filter_map(|id| rows.get(id).copied()).collect()).collect()
+}
+
+/// For each case the first case that it shares a gold document with, directly or through others: itself where it shares none.
+/// Empty where no two cases do, and where more than half of all go together: then no part of the benchmark can be drawn for
+/// itself.
+pub(super) fn clusters(documents: &Documents, golds: &Golds) -> Vec<u32> {
     let mut forest = Forest((0..golds.rows.len()).collect());
     let mut first_of_document: HashMap<usize, usize> = HashMap::new();
-    for (case, gold) in golds.rows.iter().enumerate() {
-        for document in named(gold).filter_map(|id| rows.get(id)) {
-            let first = *first_of_document.entry(*document).or_insert(case);
+    for (case, documents) in gold_documents(documents, golds).into_iter().enumerate() {
+        for document in documents {
+            let first = *first_of_document.entry(document).or_insert(case);
             forest.join(first, case);
         }
     }

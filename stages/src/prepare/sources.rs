@@ -4,7 +4,8 @@ use ragstage_cache::key::walk_texts;
 use ragstage_cache::{Digest, KeyVisitor, Walk};
 use serde::{Deserialize, Serialize};
 
-use super::adapter::ReadFiles;
+use super::adapter::{RECORDS, ReadFiles};
+use super::command::BenchmarkProgram;
 use super::listing::SourceFile;
 use super::spec::BenchmarkSpec;
 use crate::artifact::to_json;
@@ -37,6 +38,9 @@ pub type FindDocument<'a> = dyn Fn(&str) -> Result<Option<(Digest, u64)>, String
 /// Finds the documents that a benchmark gives as files, so that they can be digested before it is read. Its output is
 /// `sources`, a [`SourceList`].
 ///
+/// Where a program prints the benchmark it is run here, and what it printed is the output `records`. That is read at once with
+/// every fault but missing documents: else it would be kept, and the program not be run again once it is mended.
+///
 /// Rows that are malformed name nothing here; [`super::PrepareBenchmark`] reports them, together with all else that is wrong.
 #[derive(Debug, Clone)]
 pub struct Sources {
@@ -62,6 +66,9 @@ impl Walk for Sources {
     fn walk(&self, v: &mut dyn KeyVisitor) {
         begin_key(v, self.step(), self.salt);
         self.spec.adapter.walk(v);
+        if let Some(program) = self.spec.adapter.adapter().program() {
+            program.walk(v);
+        }
         walk_files(v, self.naming());
         if self.spec.adapter.adapter().looks_into_root() {
             walk_texts(v, "below", &self.below);
@@ -89,6 +96,9 @@ impl Action for Sources {
     }
 
     fn run(&self, context: &dyn Context) -> Result<Produced, StageError> {
+        if let Some(program) = self.spec.adapter.adapter().program() {
+            return self.run_program(program, context);
+        }
         let mut files = ReadFiles::default();
         for file in self.naming() {
             // One that went away names nothing; reading the benchmark tells.
@@ -96,11 +106,35 @@ impl Action for Sources {
                 files.files.push((file, bytes));
             }
         }
-        let mut paths = self.spec.adapter.adapter().named(&files, &self.below);
+        Ok(Produced { outputs: vec![self.list(&files)?], ..Produced::default() })
+    }
+}
+
+impl Sources {
+    /// The documents that `files` name, as an output.
+    fn list(&self, files: &ReadFiles<'_>) -> Result<Output, StageError> {
+        let mut paths = self.spec.adapter.adapter().named(files, &self.below);
         paths.sort();
         paths.dedup();
         let rows = paths.len();
         let bytes = SourceList { paths }.encode().map_err(|error| StageError::encode(self.step(), error))?;
-        Ok(Produced { outputs: vec![Output::value("sources", bytes, rows)], ..Produced::default() })
+        Ok(Output::value("sources", bytes, rows))
+    }
+
+    fn run_program(&self, program: &BenchmarkProgram, context: &dyn Context) -> Result<Produced, StageError> {
+        let missing = self.spec.missing(&self.files);
+        if !missing.is_empty() {
+            return Err(StageError::input(self.step(), missing));
+        }
+        let bytes = program.run(context, &self.naming().collect::<Vec<_>>())?;
+        let file = program.file(RECORDS, Digest::of(&bytes), bytes.len() as u64);
+        let mut files = ReadFiles { files: vec![(&file, bytes)], ..ReadFiles::default() };
+        let present = |_: &str| Ok(Some((Digest::of(b""), 0)));
+        let read = self.spec.adapter.adapter().read(&files, &present);
+        let benchmark = read.map_err(|errors| StageError::input(self.step(), errors))?;
+        let list = self.list(&files)?;
+        let bytes = files.files.pop().map(|(_, bytes)| bytes).unwrap_or_default();
+        let rows = benchmark.documents.rows.len() + benchmark.queries.rows.len();
+        Ok(Produced { outputs: vec![list, Output::value("records", bytes, rows)], ..Produced::default() })
     }
 }

@@ -7,7 +7,17 @@ use serde::{Deserialize, Serialize};
 use super::about::About;
 use super::adapter::Adapter;
 use super::beir::BeirSpec;
+use super::command::CommandSpec;
+use super::financebench::FinanceBenchSpec;
+use super::hotpotqa::HotpotqaSpec;
 use super::jsonl::JsonlSpec;
+use super::locomo::LocomoSpec;
+use super::multihop_rag::MultihopRagSpec;
+use super::musique::MusiqueSpec;
+use super::qasper::QasperSpec;
+use super::syllabusqa::SyllabusQaSpec;
+use super::trec::TrecSpec;
+use super::uda::UdaSpec;
 
 /// The adapter that reads a dataset's own files, with its options. Paths are resolved by whoever reads the evaluation file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -19,6 +29,28 @@ pub enum AdapterSpec {
     Jsonl(JsonlSpec),
     /// A BEIR folder (spec/heta 4.2).
     Beir(BeirSpec),
+    /// A program that prints the benchmark.
+    Command(CommandSpec),
+    /// HotpotQA in its distractor setting.
+    Hotpotqa(HotpotqaSpec),
+    /// MuSiQue.
+    Musique(MusiqueSpec),
+    /// A test collection.
+    Trec(TrecSpec),
+    /// LoCoMo's conversations (spec/openviking 2.1).
+    Locomo(LocomoSpec),
+    /// SyllabusQA's questions and syllabi (spec/openviking 2.2).
+    #[serde(rename = "syllabusqa")]
+    SyllabusQa(SyllabusQaSpec),
+    /// Qasper's papers (spec/openviking 2.3).
+    Qasper(QasperSpec),
+    /// FinanceBench's filings (spec/openviking 2.4).
+    #[serde(rename = "financebench")]
+    FinanceBench(FinanceBenchSpec),
+    /// MultiHop-RAG (spec/heta 4.3).
+    MultihopRag(MultihopRagSpec),
+    /// A subset of UDA-Benchmark (spec/heta 4.4).
+    Uda(UdaSpec),
 }
 
 /// The split of an evaluation that names none.
@@ -33,6 +65,12 @@ pub struct Selection {
     /// How many cases to draw; all by default.
     #[serde(default)]
     pub sample: Option<u64>,
+    /// How many documents to draw of those that have cases; cases of others are not asked. All by default.
+    #[serde(default)]
+    pub sample_documents: Option<u64>,
+    /// Whether `sample` draws of each category in proportion.
+    #[serde(default)]
+    pub stratify: bool,
     /// Seed of the draw.
     #[serde(default)]
     pub seed: u64,
@@ -59,6 +97,16 @@ impl AdapterSpec {
         match self {
             AdapterSpec::Jsonl(spec) => spec,
             AdapterSpec::Beir(spec) => spec,
+            AdapterSpec::Command(spec) => spec,
+            AdapterSpec::Hotpotqa(spec) => spec,
+            AdapterSpec::Musique(spec) => spec,
+            AdapterSpec::Trec(spec) => spec,
+            AdapterSpec::Locomo(spec) => spec,
+            AdapterSpec::SyllabusQa(spec) => spec,
+            AdapterSpec::Qasper(spec) => spec,
+            AdapterSpec::FinanceBench(spec) => spec,
+            AdapterSpec::MultihopRag(spec) => spec,
+            AdapterSpec::Uda(spec) => spec,
         }
     }
 
@@ -104,6 +152,15 @@ impl Walk for Selection {
         if let Some(sample) = self.sample {
             v.uint("sample", sample);
             v.uint("seed", self.seed);
+        }
+        if let Some(documents) = self.sample_documents {
+            v.uint("sample_documents", documents);
+            if self.sample.is_none() {
+                v.uint("seed", self.seed);
+            }
+        }
+        if self.sample.is_some() && self.stratify {
+            v.bool("stratify", true);
         }
         if let Some(categories) = &self.categories {
             walk_texts(v, "categories", categories);

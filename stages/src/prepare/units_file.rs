@@ -1,13 +1,14 @@
 //! The units file of the `jsonl` adapter: which documents and cases share a knowledge base.
 
 use std::collections::HashSet;
+use std::path::Path;
 
 use super::benchmark::{append_in_line_order, nothing};
 use super::fields::Fields;
 use super::ids::Ids;
 use super::keys::UNIT;
 use super::lines::{LineEnds, SourceBytes};
-use super::rows::rows;
+use super::rows::{Row, rows};
 use crate::artifact::{Queries, UnitRows};
 use crate::error::{InputError, Place};
 
@@ -21,19 +22,41 @@ pub(super) fn read_units(
     queries: &Queries,
     errors: &mut Vec<InputError>,
 ) -> Vec<UnitRows> {
-    let complete = errors.is_empty();
     let mut found = Vec::new();
+    let rows = rows(source, LineEnds::Json, &mut found);
+    units_in(source.path, &rows, &UnitParts { documents, cases, queries }, found, errors)
+}
+
+/// What units are made of.
+pub(super) struct UnitParts<'a> {
+    /// The ids of the documents.
+    pub(super) documents: &'a Ids,
+    /// The ids of the cases.
+    pub(super) cases: &'a Ids,
+    /// The cases.
+    pub(super) queries: &'a Queries,
+}
+
+/// The units in `rows` of the file `path`, of which `found` is what is known to be wrong so far.
+pub(super) fn units_in(
+    path: &Path,
+    rows: &[Row],
+    parts: &UnitParts<'_>,
+    mut found: Vec<InputError>,
+    errors: &mut Vec<InputError>,
+) -> Vec<UnitRows> {
+    let complete = errors.is_empty();
     let mut ids = Ids::new("unit_id");
     let mut units = Vec::new();
-    for row in rows(source, LineEnds::Json, &mut found) {
-        let fields = Fields::of(source.path, &row).checked(&UNIT, &mut found);
+    for row in rows {
+        let fields = Fields::of(path, row).checked(&UNIT, &mut found);
         let unit_id = fields.text("unit_id", &mut found);
         if let Some(unit_id) = &unit_id {
             ids.take(unit_id, units.len(), fields.place(), &mut found);
         }
         let mut dangling = Vec::new();
-        let document_rows = positions(&fields, "document_ids", documents, &mut dangling, &mut found);
-        let case_rows = positions(&fields, "case_ids", cases, &mut dangling, &mut found);
+        let document_rows = positions(&fields, "document_ids", parts.documents, &mut dangling, &mut found);
+        let case_rows = positions(&fields, "case_ids", parts.cases, &mut dangling, &mut found);
         if complete {
             found.append(&mut dangling);
         }
@@ -44,14 +67,13 @@ pub(super) fn read_units(
     }
     if units.is_empty() && found.is_empty() {
         let hint = "write one unit per line, or leave `units` out: then one unit holds everything";
-        found.push(nothing(Place::file(source.path), "unit", hint));
+        found.push(nothing(Place::file(path), "unit", hint));
     }
     if complete && found.is_empty() && units.iter().all(|unit| unit.case_rows.is_some()) {
         let asked: HashSet<u32> = units.iter().filter_map(|unit| unit.case_rows.as_ref()).flatten().copied().collect();
-        for (position, query) in (0u32..).zip(&queries.rows) {
+        for (position, query) in (0u32..).zip(&parts.queries.rows) {
             if !asked.contains(&position) {
-                let error =
-                    InputError::new(Place::file(source.path), format!("no unit holds case {:?}", query.case_id));
+                let error = InputError::new(Place::file(path), format!("no unit holds case {:?}", query.case_id));
                 found.push(error.hint("add it to a unit's `case_ids`, or take it out of the cases file"));
             }
         }
@@ -90,8 +112,6 @@ fn positions(
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use super::*;
     use crate::artifact::Query;
 

@@ -2,14 +2,14 @@
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, TryRecvError, channel, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::launch::Launch;
+use super::launch::{Launch, end_group};
 use super::processes::Pairing;
 use crate::error::{RowError, RowErrorKind};
 use crate::model::json_reply::{bad_reply, describe, excerpt, json};
@@ -20,14 +20,36 @@ const LONGEST_LINE: u64 = 64 << 20;
 const STDERR_BYTES: usize = 2000;
 /// How long the last words and the exit status of a process that closed its output are waited for.
 const LAST_WORDS: Duration = Duration::from_millis(500);
-/// How long the first reply without an id is held back, for a line too many that follows at once. This is no proof: it only
-/// keeps a process that always writes too much from having any reply kept.
+/// How long a process's first reply is held back, for a line too many that follows at once. This is no proof: it only keeps
+/// a process that always writes too much from having any reply kept, and from having the case after blamed for it.
 const SETTLING: Duration = Duration::from_millis(100);
 /// The field that pairs a reply with its request.
 const ID: &str = "id";
+/// The field of the line by which a process greets.
+const READY: &str = "ready";
 
-/// What a process wrote before a line end; nothing where that was too long to be kept.
-type Line = Option<Vec<u8>>;
+/// A line that a process wrote.
+struct Line {
+    /// What is before its end; nothing where that was too long to be kept.
+    bytes: Option<Vec<u8>>,
+    /// Whether the next line was there with it.
+    followed: bool,
+}
+
+/// Why a request has no reply.
+pub(super) enum Fault {
+    /// For a reason of its own.
+    Own(RowError),
+    /// Since the process wrote more than one line for an earlier request: it is of no use any more, and this request is to be
+    /// asked of another.
+    Earlier(RowError),
+}
+
+impl From<RowError> for Fault {
+    fn from(error: RowError) -> Self {
+        Fault::Own(error)
+    }
+}
 
 /// A running process with its pipes, each served by a thread of its own so that no call waits longer than it may.
 pub(super) struct Process {
@@ -43,6 +65,8 @@ pub(super) struct Process {
     asked: u64,
     /// Whether it has to repeat a request's id: it did so before, or must from the start.
     repeats_ids: bool,
+    /// Whether its next reply is held back for [`SETTLING`], with an id or without.
+    settles: bool,
     /// Whether it gave a reply that no id and nothing else has proved to belong to its request.
     unproved: bool,
     doubt: Option<String>,
@@ -51,25 +75,12 @@ pub(super) struct Process {
 impl Process {
     /// Starts what `launch` says.
     pub(super) fn start(launch: &Launch, pairing: Pairing) -> Result<Self, RowError> {
-        let Launch { command, directory, environment, variables: _ } = launch;
-        let program = command.first().cloned().unwrap_or_default();
+        let program = launch.program().to_string();
         let failed = |why: String| RowError::new(RowErrorKind::Process, format!("cannot start {program:?}: {why}"));
-        let mut builder = Command::new(&program);
-        builder
-            .args(command.get(1..).unwrap_or_default())
-            .current_dir(directory)
-            .envs(environment.iter().map(|(name, value)| (name, value)))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        // In a group of its own: Ctrl-C is for us, who let calls in flight land, and its own children end with it.
-        #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(&mut builder, 0);
-        let mut child = builder.spawn().map_err(|error| failed(error.to_string()))?;
+        let mut child = launch.start(Stdio::piped()).map_err(|error| failed(error.to_string()))?;
         let (Some(stdin), Some(stdout), Some(stderr)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
         else {
-            let _ = child.kill();
-            let _ = child.wait();
+            end_group(&mut child);
             return Err(failed("it has no pipes".to_string()));
         };
         let (requests, to_write) = channel();
@@ -87,6 +98,7 @@ impl Process {
             program,
             asked: 0,
             repeats_ids: pairing == Pairing::ById,
+            settles: pairing == Pairing::ById,
             unproved: false,
             doubt: None,
         })
@@ -97,32 +109,49 @@ impl Process {
         matches!(self.child.try_wait(), Ok(None))
     }
 
+    /// Waits for the line by which a process that greets says that it is ready.
+    pub(super) fn greeting(&mut self, timeout: Duration) -> Result<(), RowError> {
+        match self.line(timeout)? {
+            Line { bytes: Some(line), .. } if json(&line)?.get(READY) == Some(&Value::Bool(true)) => Ok(()),
+            line => Err(self.unasked(line)),
+        }
+    }
+
+    /// The next line that it writes.
+    fn line(&mut self, timeout: Duration) -> Result<Line, RowError> {
+        match self.replies.recv_timeout(timeout) {
+            Ok(line) => Ok(line),
+            Err(RecvTimeoutError::Timeout) => Err(RowError::new(
+                RowErrorKind::Timeout,
+                format!("no reply of {:?} within {} s", self.program, timeout.as_secs_f64()),
+            )),
+            Err(RecvTimeoutError::Disconnected) => Err(self.ended()),
+        }
+    }
+
     /// Sends the request that `body` makes for a request number, and waits for the reply. After an error the process is of no
     /// use any more.
     pub(super) fn ask(
         &mut self,
         body: &dyn Fn(u64) -> Result<Vec<u8>, RowError>,
         timeout: Duration,
-    ) -> Result<Value, RowError> {
+    ) -> Result<Value, Fault> {
         match self.replies.try_recv() {
-            Ok(line) => return Err(self.unasked(line)),
+            Ok(line) => return Err(self.left_over(line)),
             Err(TryRecvError::Empty) => {}
-            Err(TryRecvError::Disconnected) => return Err(self.ended()),
+            Err(TryRecvError::Disconnected) => return Err(self.ended().into()),
         }
         self.asked += 1;
         let mut line = body(self.asked)?;
         line.push(b'\n');
         if self.requests.as_ref().is_none_or(|requests| requests.send(line).is_err()) {
-            return Err(self.ended());
+            return Err(self.ended().into());
         }
-        match self.replies.recv_timeout(timeout) {
-            Ok(Some(line)) => self.paired(json(&line)?),
-            Ok(None) => Err(bad_reply(format!("{:?} wrote a line of more than {LONGEST_LINE} bytes", self.program))),
-            Err(RecvTimeoutError::Timeout) => Err(RowError::new(
-                RowErrorKind::Timeout,
-                format!("no reply of {:?} within {} s", self.program, timeout.as_secs_f64()),
-            )),
-            Err(RecvTimeoutError::Disconnected) => Err(self.ended()),
+        match self.line(timeout)? {
+            Line { bytes: Some(line), followed } => self.paired(json(&line)?, followed),
+            Line { bytes: None, .. } => {
+                Err(bad_reply(format!("{:?} wrote a line of more than {LONGEST_LINE} bytes", self.program)).into())
+            }
         }
     }
 
@@ -148,38 +177,52 @@ impl Process {
         }
     }
 
-    /// The reply without its id, if that allows it to be the one to the last request.
-    fn paired(&mut self, mut reply: Value) -> Result<Value, RowError> {
+    /// The reply without its id, if that allows it to be the one to the last request. A line that `followed` it at once
+    /// leaves open which of the two is.
+    fn paired(&mut self, mut reply: Value, followed: bool) -> Result<Value, Fault> {
         let id = reply.as_object_mut().and_then(|fields| fields.remove(ID)).filter(|id| !id.is_null());
+        let with_id = id.is_some();
         match id {
             None if self.repeats_ids => {
-                Err(bad_reply(format!("{ID}: expected {} as in the request, found nothing", self.asked)))
+                return Err(bad_reply(format!("{ID}: expected {} as in the request, found nothing", self.asked)).into());
             }
-            None => {
-                if !self.unproved
-                    && let Ok(line) = self.replies.recv_timeout(SETTLING)
-                {
-                    return Err(self.unasked(line));
-                }
-                self.unproved = true;
-                Ok(reply)
-            }
+            None => self.settles |= !self.unproved,
             Some(id) if id == self.asked => {
                 // There were as many lines as requests up to here, so the earlier ones are in step, too.
                 self.repeats_ids = true;
                 self.unproved = false;
-                Ok(reply)
             }
             Some(id) => {
                 let why = format!("{ID}: expected {} as in the request, found {}", self.asked, describe(&id));
                 self.doubt_replies(&why);
-                Err(bad_reply(why))
+                let error = bad_reply(why);
+                // Whatever was asked earlier had its reply.
+                let earlier = self.repeats_ids && id.as_u64().is_some_and(|id| (1..self.asked).contains(&id));
+                return Err(if earlier { Fault::Earlier(error) } else { Fault::Own(error) });
             }
+        }
+        let wait = match (followed, std::mem::take(&mut self.settles)) {
+            (true, _) => Some(LAST_WORDS),
+            (false, true) => Some(SETTLING),
+            (false, false) => None,
+        };
+        if let Some(line) = wait.and_then(|wait| self.replies.recv_timeout(wait).ok()) {
+            return Err(self.unasked(line).into());
+        }
+        self.unproved |= !with_id;
+        Ok(reply)
+    }
+
+    /// What `line` means, which was there before the next request was sent.
+    fn left_over(&mut self, line: Line) -> Fault {
+        match self.asked {
+            0 => Fault::Own(self.unasked(line)),
+            _ => Fault::Earlier(self.unasked(line)),
         }
     }
 
     fn unasked(&mut self, line: Line) -> RowError {
-        let line = match line {
+        let line = match line.bytes {
             Some(line) => excerpt(&String::from_utf8_lossy(&line)),
             None => format!("one of more than {LONGEST_LINE} bytes"),
         };
@@ -219,13 +262,7 @@ impl Process {
         if std::mem::replace(&mut self.over, true) {
             return;
         }
-        // Each of these fails only where there is nothing left to end.
-        #[cfg(unix)]
-        if let Some(group) = i32::try_from(self.child.id()).ok().and_then(rustix::process::Pid::from_raw) {
-            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
-        }
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        end_group(&mut self.child);
     }
 
     /// The exit status, which may follow the end of the output by a moment.
@@ -263,13 +300,14 @@ fn read_lines(stdout: ChildStdout, replies: &SyncSender<Line>) {
         let mut line = Vec::new();
         match reader.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line) {
             Ok(_) if line.last() == Some(&b'\n') => {
-                if replies.send(Some(line)).is_err() {
+                let followed = reader.buffer().contains(&b'\n');
+                if replies.send(Line { bytes: Some(line), followed }).is_err() {
                     return;
                 }
             }
             Ok(_) if line.len() as u64 == LONGEST_LINE => {
                 // The rest could be read as lines of their own, so this is the last.
-                let _ = replies.send(None);
+                let _ = replies.send(Line { bytes: None, followed: false });
                 return;
             }
             _ => return,
@@ -278,7 +316,7 @@ fn read_lines(stdout: ChildStdout, replies: &SyncSender<Line>) {
 }
 
 /// Reads to the end and gives its last lines, whole ones only: half a secret could not be masked.
-fn tail(mut stderr: ChildStderr) -> String {
+pub(super) fn tail(mut stderr: ChildStderr) -> String {
     let mut last = VecDeque::new();
     let mut cut = false;
     let mut buffer = [0; 4096];

@@ -18,6 +18,9 @@ const IMPORT_VERSION: u64 = 1;
 /// How many unknown cases a message names.
 const NAMED: usize = 5;
 
+/// The query that responses made elsewhere answer: who made them knows how they were asked for.
+pub const IMPORTED: &str = "imported";
+
 /// What becomes of a case that the set has no response for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Missing {

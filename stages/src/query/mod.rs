@@ -13,6 +13,6 @@ pub mod system;
 pub use answer::AnswerQuestions;
 pub use chat_answer::{AnswerPrompt, ChatAnswerOptions, ContextOptions, Template, TemplateFault};
 pub use extractive::Extractive;
-pub use import::{ImportResponses, ImportSource, ImportSpec, Missing};
+pub use import::{IMPORTED, ImportResponses, ImportSource, ImportSpec, Missing};
 pub use options::{AnswerOptions, ExtractiveOptions, HttpUrls, SystemSpec, Transport};
 pub use retrieve::{ExternalKb, ModeSpec, Retrieve, TRACE};

@@ -259,6 +259,8 @@ impl Action for Retrieve {
             })
             .collect();
         let (outcomes, unusable) = match &self.mode {
+            // Then there may be no knowledge base to open, and no system need be reached.
+            _ if queries.is_empty() => (Vec::new(), None),
             ModeSpec::Built { mode, kb, trace } => (self.search(context, mode, kb, *trace, &queries, &keys)?, None),
             ModeSpec::System { system, mode, options, documents_digest: _, external } => {
                 self.ask(context, system, (mode, options), external.as_ref(), &queries, &keys)?

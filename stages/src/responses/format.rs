@@ -79,23 +79,21 @@ impl ResponseFormat {
             Some(line) => line.get(key).is_some_and(serde_json::Value::is_array),
             None => contains(text, key),
         };
+        // A line that is mistyped is still one of ours: it is told with its place, and not as a file that is cut off.
+        let names_case = match &line {
+            Some(line) => line.get("case_id").is_some(),
+            None => contains(first, "case_id"),
+        };
         match () {
             () if has("case_results") => ResponseFormat::HetaReport,
-            () if has("results") && (line.is_none() || !has("case_id") && line_lacks_case(&line)) => {
-                ResponseFormat::OpenVikingAnswers
-            }
+            () if has("results") && !names_case => ResponseFormat::OpenVikingAnswers,
             () => ResponseFormat::Jsonl,
         }
     }
 }
 
-fn line_lacks_case(line: &Option<serde_json::Value>) -> bool {
-    line.as_ref().is_some_and(|line| line.get("case_id").is_none())
-}
-
 fn contains(text: &[u8], key: &str) -> bool {
-    let quoted = format!("\"{key}\"");
-    text.windows(quoted.len()).any(|window| window == quoted.as_bytes())
+    memchr::memmem::find(text, format!("\"{key}\"").as_bytes()).is_some()
 }
 
 #[cfg(test)]
@@ -114,6 +112,7 @@ mod tests {
             ("{\"schema_version\":\"1\",\"case_results\":[]}", ResponseFormat::HetaReport),
             ("{\n  \"summary\": {},\n  \"results\": []\n}", ResponseFormat::OpenVikingAnswers),
             ("{\"results\": []}", ResponseFormat::OpenVikingAnswers),
+            ("{\"case_id\": \"a\", \"results\": [}\n{\"case_id\": \"b\", \"results\": []}\n", ResponseFormat::Jsonl),
         ] {
             assert_eq!(ResponseFormat::of(bytes.as_bytes()), format, "{bytes}");
             assert_eq!(ResponseFormat::named(format.name()), Some(format));

@@ -1,5 +1,5 @@
-//! Responses as a Parquet table: a row per case with the columns `case_id`, `answer`, `results` (the list of a JSON line, as JSON),
-//! `citations` (JSON), `latency_ms` and `error`; all but the first may be missing or null.
+//! Responses as a Parquet table: a row per case with the columns `case_id`, `answer`, `latency_ms` and `error`, and as JSON text
+//! `results`, `citations`, `samples` and `metadata`. They are the keys of a JSON line; all but the first may be missing or null.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::jsonl::{Parts, ResponseLine, parse_response};
 use super::response::Response;
-use super::response_line::response_line;
+use super::response_line::Line;
 use crate::error::{InputError, Place};
 
 const NAME: &str = "responses";
@@ -19,12 +19,11 @@ const VERSION: u32 = 1;
 /// # Errors
 /// Only through a fault of ours.
 pub fn write_parquet(responses: &[(String, Response)]) -> Result<Vec<u8>, String> {
-    let fault = |error: &dyn std::fmt::Display| error.to_string();
     let lines = responses
         .iter()
-        .map(|(case_id, response)| serde_json::from_str::<Value>(&response_line(case_id, response)?))
+        .map(|(case_id, response)| serde_json::to_value(Line::of(case_id, response)))
         .collect::<Result<Vec<Value>, serde_json::Error>>()
-        .map_err(|error| fault(&error))?;
+        .map_err(|error| error.to_string())?;
     let json = |key: &str| lines.iter().map(|line| line.get(key).map(Value::to_string)).collect::<Vec<_>>();
     let (results, citations, samples, metadata) =
         (json("results"), json("citations"), json("samples"), json("metadata"));
@@ -39,7 +38,7 @@ pub fn write_parquet(responses: &[(String, Response)]) -> Result<Vec<u8>, String
     }
     table.opt_float("latency_ms", responses.iter().map(|(_, response)| response.latency_ms));
     table.opt_text("error", text("error"));
-    table.finish().map_err(|error| fault(&error))
+    table.finish().map_err(|error| error.to_string())
 }
 
 /// The responses of a file, ours or made by another program.

@@ -5,8 +5,9 @@ use serde::Serialize;
 use super::response::Response;
 use crate::artifact::{AnswerSample, Citation, Hit, Json};
 
+/// The fields of a line.
 #[derive(Serialize)]
-struct Line<'a> {
+pub(super) struct Line<'a> {
     case_id: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     answer: Option<&'a str>,
@@ -29,16 +30,23 @@ struct Line<'a> {
 /// # Errors
 /// Only through a fault of ours.
 pub fn response_line(case_id: &str, response: &Response) -> Result<String, serde_json::Error> {
-    serde_json::to_string(&Line {
-        case_id,
-        answer: response.answer.as_deref(),
-        results: &response.results,
-        citations: &response.citations,
-        samples: &response.samples,
-        latency_ms: response.latency_ms,
-        error: response.error.as_deref(),
-        metadata: &response.metadata,
-    })
+    serde_json::to_string(&Line::of(case_id, response))
+}
+
+impl<'a> Line<'a> {
+    /// Those of a response to the case `case_id`.
+    pub(super) fn of(case_id: &'a str, response: &'a Response) -> Self {
+        Line {
+            case_id,
+            answer: response.answer.as_deref(),
+            results: &response.results,
+            citations: &response.citations,
+            samples: &response.samples,
+            latency_ms: response.latency_ms,
+            error: response.error.as_deref(),
+            metadata: &response.metadata,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -47,6 +47,11 @@ impl ResponseSet {
             return Err(fault("the file is empty", "a set of responses has at least one"));
         }
         let format = format.unwrap_or_else(|| ResponseFormat::of(&bytes));
+        if format != ResponseFormat::HetaReport && *pick != Pick::default() {
+            let message =
+                format!("a recipe or query of it is named, and only reports have several; this is {}", format.name());
+            return Err(fault(&message, "leave `recipe` and `query` out; on the command line --recipe and --query"));
+        }
         let read = match format {
             ResponseFormat::Jsonl => {
                 let responses = read_jsonl_responses(path, &bytes)?;

@@ -87,7 +87,7 @@ impl ScoreResponses {
         tables: &GroupTables,
     ) -> Result<Option<KeyedScores>, StageError> {
         let rows = tables.rows;
-        if self.evaluator.reads().answer && self.answers.is_none() {
+        if self.evaluator.reads().needs_answer() && self.answers.is_none() {
             let skipped = |row| self.row(tables, row, Ok(Score::skipped(NO_ANSWERS)));
             let skipped = (0..rows).map(skipped).collect::<Result<_, _>>().map_err(encode)?;
             return Ok(Some((skipped, vec![None; rows])));

@@ -4,7 +4,7 @@ use ragstage_cache::Digest;
 
 use super::evaluator::{CaseView, Evaluator, Reads, ResponseView, Scorable};
 use super::sample_scores::mean_score;
-use crate::artifact::{Answer, Gold, Hit, Score, ScoreValue};
+use crate::artifact::{Answer, AnswerSample, Gold, Hit, Score, ScoreValue};
 use crate::error::{RowError, RowErrorKind};
 
 /// One case with what the evaluator may see of it, or why there is nothing to see.
@@ -21,36 +21,52 @@ pub(crate) struct Case<'a> {
 impl Case<'_> {
     /// The score that `evaluator` gives: where a case has several answers and it reads them, the mean of what it gives each.
     pub(crate) fn evaluate(&self, evaluator: &dyn Evaluator) -> Result<Score, RowError> {
-        let case = CaseView { case_id: &self.gold.case_id, query: self.query, gold: self.gold };
-        let of = |answer, citations| evaluator.evaluate(&case, &ResponseView::new(self.hits, answer, citations));
-        let samples = self.answer.map(|answer| answer.samples.as_slice()).unwrap_or_default();
-        if samples.len() > 1 && evaluator.reads().answer {
-            let scores = samples.iter().map(|sample| of(Some(sample.text.as_str()), sample.citations.as_slice()));
-            return Ok(mean_score(scores.collect::<Result<Vec<_>, _>>()?));
-        }
-        let citations = self.answer.map(|answer| answer.citations.as_slice()).unwrap_or_default();
-        of(self.answer.and_then(|answer| answer.text.as_deref()), citations)
+        let case = self.view();
+        of_samples(self.responses(evaluator.reads()).map(|response| evaluator.evaluate(&case, &response)))
     }
 
     /// The responses that an evaluator of all at once is given: one for each answer, where it reads them.
     pub(crate) fn scorables(&self, reads: Reads, salt: u64) -> Vec<Scorable<'_>> {
-        let case = CaseView { case_id: &self.gold.case_id, query: self.query, gold: self.gold };
-        let key = self.key;
-        let of = |answer, citations, key| {
-            let response = ResponseView::new(self.hits, answer, citations);
-            Scorable { case, response, key, salt }
+        let case = self.view();
+        let several = self.samples(reads).is_some();
+        let key = |sample: usize| match several {
+            true => Digest::of_parts("ragstage.score.sample", [&self.key.0[..], &(sample as u64).to_le_bytes()]),
+            false => self.key,
         };
-        let samples = self.answer.map(|answer| answer.samples.as_slice()).unwrap_or_default();
-        if samples.len() > 1 && reads.answer {
-            let numbered =
-                |sample: usize| Digest::of_parts("ragstage.score.sample", [&key.0[..], &(sample as u64).to_le_bytes()]);
-            let all = samples.iter().enumerate();
-            return all
-                .map(|(i, sample)| of(Some(sample.text.as_str()), sample.citations.as_slice(), numbered(i)))
-                .collect();
-        }
-        let citations = self.answer.map(|answer| answer.citations.as_slice()).unwrap_or_default();
-        vec![of(self.answer.and_then(|answer| answer.text.as_deref()), citations, key)]
+        let responses = self.responses(reads).enumerate();
+        responses.map(|(sample, response)| Scorable { case, response, key: key(sample), salt }).collect()
+    }
+
+    fn view(&self) -> CaseView<'_> {
+        CaseView { case_id: &self.gold.case_id, query: self.query, gold: self.gold }
+    }
+
+    /// The answers, where there are several and they are read.
+    fn samples(&self, reads: Reads) -> Option<&[AnswerSample]> {
+        let samples = self.answer.map(|answer| answer.samples.as_slice())?;
+        (samples.len() > 1 && reads.answer).then_some(samples)
+    }
+
+    /// The response with each of its answers, or with the only one.
+    fn responses(&self, reads: Reads) -> impl Iterator<Item = ResponseView<'_>> {
+        let samples = self.samples(reads);
+        let several = samples.unwrap_or_default().iter().map(|sample| (Some(sample.text.as_str()), &*sample.citations));
+        let only = samples.is_none().then(|| match self.answer {
+            Some(answer) => (answer.text.as_deref(), &*answer.citations),
+            None => (None, &[][..]),
+        });
+        several.chain(only).map(|(answer, citations)| ResponseView::new(self.hits, answer, citations))
+    }
+}
+
+/// The score of a case: that of its answer, or the mean of those of its answers. An answer without one is a case without one.
+pub(crate) fn of_samples(scores: impl Iterator<Item = Result<Score, RowError>>) -> Result<Score, RowError> {
+    let mut scores = scores.peekable();
+    let none = || RowError::new(RowErrorKind::Evaluator, "the evaluator gave fewer scores than were asked for");
+    let first = scores.next().ok_or_else(none)??;
+    match scores.peek() {
+        None => Ok(first),
+        Some(_) => Ok(mean_score(std::iter::once(Ok(first)).chain(scores).collect::<Result<_, _>>()?)),
     }
 }
 

@@ -65,8 +65,17 @@ pub struct Reads {
     pub without_citations: bool,
     /// The answer and its citations.
     pub answer: bool,
+    /// Whether it scores where no answers are asked for, too; it is then shown none.
+    pub answer_is_optional: bool,
     /// The question.
     pub question: bool,
+}
+
+impl Reads {
+    /// Whether there is no score where no answers are asked for.
+    pub fn needs_answer(self) -> bool {
+        self.answer && !self.answer_is_optional
+    }
 }
 
 /// What an evaluator says of itself in reports.

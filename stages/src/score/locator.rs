@@ -9,6 +9,45 @@ use super::python_text::python_text;
 use super::source::{DOCUMENT_ID, DOCUMENT_IDS, KEY, KEYS, document_ids, texts};
 use crate::artifact::{Hit, Json};
 
+/// The key of the places where the gold text stands.
+const SPANS: &str = "spans";
+
+/// Whether the places of the gold text are what `locator` says: then a hit of which it holds has the text, whatever is
+/// around it.
+pub(crate) fn says_where(locator: &Json) -> bool {
+    locator.get(SPANS).is_some_and(|spans| !spans.is_null())
+}
+
+/// A range of a text, never empty.
+#[derive(Debug, Clone, Copy)]
+struct Span {
+    start: u64,
+    end: u64,
+}
+
+impl Span {
+    fn new(start: u64, end: u64) -> Option<Self> {
+        (start < end).then_some(Span { start, end })
+    }
+
+    fn read(value: &Value) -> Option<Self> {
+        match value.as_array()?.as_slice() {
+            [start, end] => Span::new(start.as_u64()?, end.as_u64()?),
+            _ => None,
+        }
+    }
+
+    fn length(self) -> u64 {
+        self.end - self.start
+    }
+
+    /// Whether the two have at least half of the shorter one in common.
+    fn is_mostly_in(self, other: Span) -> bool {
+        let common = self.end.min(other.end).saturating_sub(self.start.max(other.start));
+        common >= self.length().min(other.length()).div_ceil(2)
+    }
+}
+
 /// Whether `locator` holds of `hit`, where the two can be compared: where the locator has a value at all and the hit has at
 /// least one of its own for every key. `None` where they cannot.
 ///
@@ -18,7 +57,11 @@ use crate::artifact::{Hit, Json};
 /// | `source_key_prefix` | one of those starts with it |
 /// | `document_id` | it is one of the hit's document ids, in text form; those include the ids in its keys |
 /// | `chunk_id` | it is the hit's own id or one of its `chunk_ids` |
+/// | `spans` | the hit's `start` to `end` and one of these ranges have at least half of the shorter of the two in common |
 /// | any other | `source` has that key with an equal value: 4 is 4.0, but neither "4" nor true |
+///
+/// `spans` is a list of `[start, end]`, in Unicode code points of the page (of the document, where it has one page only), end
+/// exclusive: where the gold text stands. Half, since a chunk's end may fall into the text: then it is where most of it is.
 ///
 /// A null in a locator says nothing and is passed over.
 pub(crate) fn decide(locator: &Json, hit: &Hit) -> Option<bool> {
@@ -37,6 +80,12 @@ fn holds(key: &str, expected: &Value, hit: &Hit) -> Option<bool> {
         "source_key_prefix" => any(texts(hit, &KEY, &KEYS), &|value| value.starts_with(&text)),
         "document_id" => any(document_ids(hit), &|value| value == text),
         "chunk_id" => any(chunk_ids(hit), &|value| value == text),
+        SPANS => {
+            let position = |name: &str| hit.source.get(name).and_then(Value::as_u64);
+            let hit = Span::new(position("start")?, position("end")?)?;
+            let spans = expected.as_array()?.iter().filter_map(Span::read);
+            Some(spans.into_iter().any(|span| span.is_mostly_in(hit)))
+        }
         other => {
             let found = hit.source.get(other).filter(|found| !found.is_null())?;
             Some(equal(found, expected, Booleans::Apart))
@@ -134,6 +183,24 @@ mod tests {
             (json!({"chunk_id": "c8"}), json!({"chunk_ids": ["c8"]}), Some(true)),
             (json!({"chunk_id": "c8"}), json!({"chunk_ids": "c88"}), Some(false)),
             (json!({"chunk_id": "c8"}), json!({"chunk_ids": null}), Some(false)),
+            (json!({"spans": [[10, 20]]}), json!({"start": 10, "end": 20}), Some(true)),
+            (json!({"spans": [[10, 20]]}), json!({"start": 0, "end": 500}), Some(true)),
+            (json!({"spans": [[10, 500]]}), json!({"start": 40, "end": 50}), Some(true)),
+            // Half is enough, on both sides of a cut; less is not.
+            (json!({"spans": [[10, 20]]}), json!({"start": 0, "end": 15}), Some(true)),
+            (json!({"spans": [[10, 20]]}), json!({"start": 15, "end": 40}), Some(true)),
+            (json!({"spans": [[10, 21]]}), json!({"start": 0, "end": 15}), Some(false)),
+            (json!({"spans": [[10, 20]]}), json!({"start": 20, "end": 40}), Some(false)),
+            (json!({"spans": [[10, 20], [60, 70]]}), json!({"start": 55, "end": 99}), Some(true)),
+            (
+                json!({"document_id": "d", "spans": [[0, 9]]}),
+                json!({"document_id": "e", "start": 0, "end": 9}),
+                Some(false),
+            ),
+            // A hit that does not say where it is from, or says it in other words.
+            (json!({"document_id": "d", "spans": [[0, 9]]}), json!({"document_id": "d"}), None),
+            (json!({"spans": [[0, 9]]}), json!({"start": "0", "end": 9}), None),
+            (json!({"spans": [[0, 9]]}), json!({"start": 9, "end": 9}), None),
         ];
         for (given, source, expected) in cases {
             assert_eq!(decide(&locator(given.clone()), &hit(source.clone())), expected, "{given} of {source}");

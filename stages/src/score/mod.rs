@@ -7,6 +7,7 @@ mod case;
 mod definition;
 mod evaluator;
 mod evidence;
+mod facts;
 mod grammar;
 mod heta;
 mod identity;

@@ -74,6 +74,11 @@ impl Qrels {
         self.grades.get(document).copied()
     }
 
+    /// Everything that is judged with its grade, by name.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, i64)> {
+        self.grades.iter().map(|(name, grade)| (name.as_str(), *grade))
+    }
+
     /// How often each grade was given.
     pub fn judgements(&self) -> Judgements {
         self.grades.values().copied().collect()
@@ -87,8 +92,8 @@ impl<D: Into<String>> FromIterator<(D, i64)> for Qrels {
 }
 
 fn document_of(evidence: &Evidence) -> Option<String> {
-    if let Some(reference) = evidence.reference_id.as_ref().filter(|reference| !reference.trim().is_empty()) {
-        return Some(reference.clone());
+    if let Some(reference) = evidence.reference() {
+        return Some(reference.to_string());
     }
     if let Some(document) = evidence.locator.get("document_id").and_then(text_of) {
         return Some(document.into_owned());

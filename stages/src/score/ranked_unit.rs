@@ -30,11 +30,11 @@ impl RankedUnit {
     }
 
     /// Its name in reasons.
-    pub(crate) fn plural(self) -> &'static str {
+    pub(crate) fn noun(self) -> &'static str {
         match self {
-            RankedUnit::Document => "documents",
-            RankedUnit::Page => "pages",
-            RankedUnit::Chunk => "chunks",
+            RankedUnit::Document => "document",
+            RankedUnit::Page => "page",
+            RankedUnit::Chunk => "chunk",
         }
     }
 
@@ -62,7 +62,7 @@ impl RankedUnit {
             }
             RankedUnit::Chunk => match evidence.locator.get("chunk_id").and_then(text_of) {
                 Some(chunk) => Some(chunk.into_owned()),
-                None => evidence.reference_id.clone().filter(|reference| !reference.trim().is_empty()),
+                None => evidence.reference().map(str::to_string),
             },
         }
     }
@@ -71,6 +71,11 @@ impl RankedUnit {
 /// No id holds this character, so that no two pages have one name.
 fn page_of(document: &str, page: &str) -> String {
     format!("{document}\u{0}{page}")
+}
+
+/// What is ranked, as people read it.
+pub(crate) fn shown(ranked: &str) -> String {
+    ranked.replace('\u{0}', " page ")
 }
 
 fn document(hit: &Hit) -> Cow<'_, str> {

@@ -1,12 +1,19 @@
 //! All evaluators that there are, by name.
 
 use super::answers::{
-    ANSWER_CONTAINS, ANSWER_EXACT_MATCH, ANSWER_LENGTH, CITATION_PRECISION, CITATION_RECALL, LABEL_ACCURACY,
-    NUMERIC_MATCH, REFUSAL_AGREEMENT, ROUGE_1, ROUGE_2, ROUGE_L, SQUAD_EM, TOKEN_F1, TOKEN_PRECISION, TOKEN_RECALL,
+    ANSWER_ACCURACY, ANSWER_CONTAINS, ANSWER_EXACT_MATCH, ANSWER_LENGTH, CITATION_PRECISION, CITATION_RECALL, FIN_EM,
+    LABEL_ACCURACY, NUMERIC_MATCH, REFUSAL_AGREEMENT, ROUGE_1, ROUGE_2, ROUGE_L, SQUAD_EM, TAT_EM, TAT_F1, TOKEN_F1,
+    TOKEN_PRECISION, TOKEN_RECALL, UDA_F1,
 };
 use super::definition::Definition;
 use super::evaluator::Evaluator;
-use super::evidence::{EVIDENCE_NDCG, EVIDENCE_PRECISION, EVIDENCE_RECALL, OPENVIKING_RECALL};
+use super::evidence::{
+    EVIDENCE_HITS, EVIDENCE_MAP, EVIDENCE_MRR, EVIDENCE_NDCG, EVIDENCE_PRECISION, EVIDENCE_RECALL, OPENVIKING_RECALL,
+};
+use super::facts::{
+    JOINT_EM, JOINT_F1, JOINT_PRECISION, JOINT_RECALL, SUPPORTING_FACTS_EM, SUPPORTING_FACTS_F1,
+    SUPPORTING_FACTS_PRECISION, SUPPORTING_FACTS_RECALL,
+};
 use super::identity::Identity;
 use super::measures::{
     AP, BPREF, ERR, INFAP, JUDGED, NDCG, NUM_REL, NUM_REL_RET, NUM_RET, PRECISION, RBP, RECALL, RPREC, RR, SET_F1,
@@ -15,7 +22,7 @@ use super::measures::{
 use super::spec::EvaluatorSpec;
 use crate::nearest::nearest;
 
-static DEFINITIONS: [&Definition; 37] = [
+static DEFINITIONS: [&Definition; 53] = [
     &NDCG,
     &AP,
     &RR,
@@ -37,9 +44,13 @@ static DEFINITIONS: [&Definition; 37] = [
     &EVIDENCE_RECALL,
     &EVIDENCE_PRECISION,
     &EVIDENCE_NDCG,
+    &EVIDENCE_HITS,
+    &EVIDENCE_MRR,
+    &EVIDENCE_MAP,
     &OPENVIKING_RECALL,
     &ANSWER_CONTAINS,
     &ANSWER_EXACT_MATCH,
+    &ANSWER_ACCURACY,
     &SQUAD_EM,
     &TOKEN_F1,
     &TOKEN_PRECISION,
@@ -49,9 +60,21 @@ static DEFINITIONS: [&Definition; 37] = [
     &ROUGE_L,
     &NUMERIC_MATCH,
     &LABEL_ACCURACY,
+    &UDA_F1,
+    &FIN_EM,
+    &TAT_EM,
+    &TAT_F1,
     &REFUSAL_AGREEMENT,
     &CITATION_PRECISION,
     &CITATION_RECALL,
+    &SUPPORTING_FACTS_EM,
+    &SUPPORTING_FACTS_F1,
+    &SUPPORTING_FACTS_PRECISION,
+    &SUPPORTING_FACTS_RECALL,
+    &JOINT_EM,
+    &JOINT_F1,
+    &JOINT_PRECISION,
+    &JOINT_RECALL,
     &ANSWER_LENGTH,
 ];
 
@@ -81,13 +104,14 @@ impl Alias {
     }
 }
 
-static ALIASES: [Alias; 6] = [
+static ALIASES: [Alias; 7] = [
     Alias::heta("beir_ndcg", "nDCG"),
     Alias::heta("beir_map", "AP"),
     Alias::heta("beir_recall", "R"),
     Alias::heta("beir_precision", "P"),
     Alias::heta("beir_mrr", "RR"),
     Alias { name: "openviking_f1", of: "token_f1", options: &[("normal", "openviking")], cutoff: None },
+    Alias { name: "hotpotqa_f1", of: "token_f1", options: &[("normal", "hotpotqa")], cutoff: None },
 ];
 
 /// A specification that names no evaluator, an option that it does not have or a value that the option cannot take.
@@ -231,11 +255,22 @@ mod tests {
             "evidence_recall(text=cover,threshold=0.5)@5",
             "evidence_precision@5",
             "evidence_ndcg@5",
+            "evidence_hits@10",
+            "evidence_hits(match=text,text=unspaced)@4",
+            "evidence_mrr@10",
+            "evidence_map@10",
             "openviking_recall",
             "openviking_recall(minimum=2)@3",
             "answer_contains",
             "answer_exact_match",
             "answer_contains(words=whole)",
+            "answer_accuracy",
+            "answer_accuracy(variant=multihop_rag)",
+            "uda_f1",
+            "fin_em",
+            "tat_em",
+            "tat_f1",
+            "tat_f1(spans=aligned)",
             "squad_em",
             "token_f1",
             "token_f1(normal=openviking)",
@@ -248,6 +283,10 @@ mod tests {
             "refusal_agreement",
             "refusal_agreement(phrases=[\"no idea\"])",
             "citation_recall",
+            "supporting_facts_f1@5",
+            "supporting_facts_f1(unit=document)@2",
+            "joint_f1(from=results)@5",
+            "token_f1(normal=hotpotqa)",
             "answer_length(unit=characters)",
         ];
         let keys: BTreeSet<_> = texts.iter().map(|text| key(text)).collect();
@@ -279,6 +318,7 @@ mod tests {
             ("label_accuracy(labels=[])", "option labels of label_accuracy must be a text or a list of texts", None),
             ("beir_ndcg(gain=exp)@3", "beir_ndcg takes no options, found gain", Some("nDCG")),
             ("P(rel=2,variant=heta)@5", "variant=heta of P fixes rel", None),
+            ("ERR(max_grade=1001)", "option max_grade of ERR must be a whole number from 1 to 1000, found 1001", None),
         ];
         for (text, message, meant) in cases {
             let error = refusal(text);

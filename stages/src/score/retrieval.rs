@@ -7,9 +7,9 @@ use ragstage_cache::KeyVisitor;
 use super::evaluator::{CaseView, Description, Evaluator, Reads, ResponseView};
 use super::heta;
 use super::identity::Identity;
-use super::measures::{JudgedRanking, Measure};
+use super::measures::{JudgedRanking, Measure, is_relevant};
 use super::qrels::Qrels;
-use super::ranked_unit::RankedUnit;
+use super::ranked_unit::{RankedUnit, shown};
 use super::ranking::ranking;
 use crate::artifact::{Json, Score, ScoreValue};
 use crate::error::{RowError, RowErrorKind};
@@ -69,10 +69,13 @@ impl Evaluator for RetrievalEvaluator {
     fn evaluate(&self, case: &CaseView, response: &ResponseView) -> Result<Score, RowError> {
         let qrels = if self.heta { heta::qrels(case.gold) } else { Qrels::of_units(case.gold, self.unit)? };
         if qrels.is_empty() {
-            return Ok(Score::skipped(format!("the case has no judged {}", self.unit.plural())));
+            return Ok(Score::skipped(format!("the case has no judged {}s", self.unit.noun())));
         }
         let judgements = qrels.judgements();
-        self.measure.check(&judgements).map_err(|why| RowError::new(RowErrorKind::Evaluator, why))?;
+        let judged = qrels.iter().map(|(name, grade)| (format!("{} {:?}", self.unit.noun(), shown(name)), grade));
+        if let Some(why) = self.measure.bound().and_then(|bound| bound.fault(&judgements, judged)) {
+            return Err(RowError::new(RowErrorKind::Evaluator, why));
+        }
         let units: Vec<Cow<'_, str>> = match self.heta {
             true => heta::ranking(response.results, self.identity.cutoff),
             false => ranking(response.results, self.unit),
@@ -84,10 +87,10 @@ impl Evaluator for RetrievalEvaluator {
         let matched: Vec<String> = units
             .iter()
             .zip(counted)
-            .filter(|(_, grade)| grade.is_some_and(|grade| grade >= level))
-            .map(|(unit, _)| unit.replace('\u{0}', " page "))
+            .filter(|(_, grade)| is_relevant(**grade, level))
+            .map(|(unit, _)| shown(unit))
             .collect();
-        let plural = self.unit.plural();
+        let plural = format!("{}s", self.unit.noun());
         let mut detail = Json::new();
         detail.insert(format!("relevant_{plural}"), judgements.relevant(level).into());
         detail.insert(format!("retrieved_{plural}"), counted.len().into());
@@ -156,7 +159,10 @@ mod tests {
     fn grades_whose_gain_no_number_holds_fail_the_case() {
         let judged = gold(json!({"a": 2000, "b": 3000}));
         let error = score("nDCG(gain=exp)@5", &judged, &hits(&["a"])).expect_err("no value");
-        assert_eq!(error.message, "expected grades up to 1000 for the gain 2^grade - 1, found 3000");
+        assert_eq!(error.message, "expected grades up to 1000 for the gain 2^grade - 1, found 3000 of document \"b\"");
+        let error =
+            score("ERR(max_grade=3)", &gold(json!({"a": 3, "b": 9, "c": 0})), &hits(&["a"])).expect_err("no value");
+        assert_eq!(error.message, "expected grades up to 3 (max_grade), found 9 of document \"b\"");
         assert!(score("nDCG@5", &judged, &hits(&["a"])).is_ok());
         assert!(score("nDCG(gain=exp)@5", &gold(json!({"a": 1000, "b": 1000})), &hits(&["a"])).is_ok());
     }
@@ -228,20 +234,25 @@ mod tests {
             answer in prop::option::of("[ -~İßς]{0,6}"),
         ) {
             for definition in definitions() {
-                for variant in ["standard", "heta"] {
+                let mut made = 0;
+                for variant in [None, Some("heta")] {
                     for cutoff in [None, Some(1), Some(3)] {
-                        let options = [("variant".to_string(), variant.into())].into_iter().collect();
+                        let options = variant.map(|variant| ("variant".to_string(), variant.into()));
+                        let options = options.into_iter().collect();
                         let spec = EvaluatorSpec { name: definition.name.to_string(), cutoff, options };
                         let Ok(evaluator) = evaluator(&spec) else { continue };
+                        made += 1;
                         let response = ResponseView::new(&results, answer.as_deref(), &[]);
                         let case = CaseView { case_id: "q", query: "", gold: &gold };
                         let Ok(score) = evaluator.evaluate(&case, &response) else { continue };
                         if let Some(value) = score.value.as_ref().and_then(ScoreValue::number) {
-                            let most = if definition.name.starts_with("Num") { f64::MAX } else { 1.0 };
+                            let counts = definition.name.starts_with("Num") || definition.name == "answer_length";
+                            let most = if counts { f64::MAX } else { 1.0 };
                             prop_assert!((0.0..=most).contains(&value), "{} is {value}", evaluator.name());
                         }
                     }
                 }
+                prop_assert!(made > 0, "{} was not looked at", definition.name);
             }
         }
 

@@ -1,6 +1,6 @@
 //! The score of a case with several answers.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::artifact::{Json, Score, ScoreState, ScoreValue};
 
@@ -16,7 +16,8 @@ pub fn mean_score(scores: Vec<Score>) -> Score {
     let passed: Option<Vec<bool>> = scored().map(|score| score.passed).collect();
     let samples: Vec<Value> = scores.iter().map(sample).collect();
     let detail = Json::from_iter([("samples".to_string(), samples.into())]);
-    Score::scored(value, passed.map(|passed| passed.into_iter().all(|passed| passed)), detail)
+    let score = Score::scored(value, passed.map(|passed| passed.into_iter().all(|passed| passed)), detail);
+    scores.iter().flat_map(|score| &score.usage).fold(score, Score::taking)
 }
 
 fn common(values: &[&ScoreValue]) -> Option<ScoreValue> {
@@ -24,18 +25,18 @@ fn common(values: &[&ScoreValue]) -> Option<ScoreValue> {
     if !numbers.is_empty() {
         return Some(ScoreValue::Number(numbers.iter().sum::<f64>() / numbers.len() as f64));
     }
-    let count = |value: &ScoreValue| values.iter().filter(|other| **other == value).count();
+    majority(values).map(|value| (*value).clone())
+}
+
+/// What most of `things` are; the first of equals.
+pub(super) fn majority<T: PartialEq>(things: &[T]) -> Option<&T> {
+    let count = |thing: &T| things.iter().filter(|other| *other == thing).count();
     // Of equals, `max_by_key` gives the last.
-    values.iter().rev().max_by_key(|value| count(value)).map(|value| (*value).clone())
+    things.iter().rev().max_by_key(|thing| count(thing))
 }
 
 fn sample(score: &Score) -> Value {
-    let value = match &score.value {
-        Some(ScoreValue::Number(value)) => json!(value),
-        Some(ScoreValue::Bool(value)) => json!(value),
-        Some(ScoreValue::Label(label)) => json!(label),
-        None => Value::Null,
-    };
+    let value = score.value.as_ref().map_or(Value::Null, ScoreValue::json);
     let mut sample = Json::from_iter([("value".to_string(), value)]);
     if let Some(passed) = score.passed {
         sample.insert("passed".to_string(), passed.into());
@@ -51,6 +52,8 @@ fn sample(score: &Score) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn scored(value: ScoreValue, passed: Option<bool>) -> Score {

@@ -7,6 +7,7 @@ use memchr::memmem::Finder;
 use super::evidence::TokenSet;
 use super::normal::normal_form;
 use crate::artifact::Hit;
+use crate::python::is_whitespace;
 
 /// The texts of some hits in the forms that evaluators look into, each made when it is first asked for.
 #[derive(Debug)]
@@ -17,6 +18,7 @@ pub struct Passages<'a> {
 #[derive(Debug, Default)]
 struct Forms {
     normal: OnceLock<String>,
+    unspaced: OnceLock<String>,
     words: OnceLock<TokenSet>,
 }
 
@@ -44,6 +46,11 @@ impl Passage<'_> {
         self.forms.normal.get_or_init(|| normal_form(&self.hit.text))
     }
 
+    /// The text without white space.
+    pub(crate) fn unspaced(&self) -> &str {
+        self.forms.unspaced.get_or_init(|| unspaced(&self.hit.text))
+    }
+
     /// The words of the text.
     pub(crate) fn words(&self) -> &TokenSet {
         self.forms.words.get_or_init(|| TokenSet::of(&self.hit.text))
@@ -60,6 +67,11 @@ impl Passage<'_> {
         let normal = self.normal();
         !gold.is_empty() && !normal.is_empty() && (normal.contains(gold) || gold.contains(normal))
     }
+}
+
+/// `text` without white space: two texts that differ in where lines are broken have one such form.
+pub(crate) fn unspaced(text: &str) -> String {
+    text.chars().filter(|c| !is_whitespace(*c)).collect()
 }
 
 #[cfg(test)]

@@ -3,13 +3,14 @@
 use ragstage_cache::{Digest, KeyHasher, KeyVisitor};
 
 use super::action::{ScoreResponses, Slot, artifact};
-use super::case::{Case, NO_ANSWERS, finite, unscored};
+use super::case::{Case, NO_ANSWERS, finite, of_samples, unscored};
 use super::evaluator::{Reads, Scorable, ScoreTogether};
 use super::row_digests::{AnswerDigests, GoldDigests, HitDigests};
-use super::sample_scores::mean_score;
-use crate::artifact::{Answers, Gold, Golds, Queries, Results, Score, Scores};
+use super::unit_tables::same_cases;
+use crate::artifact::{Answers, Gold, Golds, Observation, Observations, Queries, Results, Score, Scores};
 use crate::contract::{Artifact, Context, Free, Output, Pool, Produced, Row, RowBatch, RowItem, RowOutcome, decoded};
-use crate::error::{RowError, RowErrorKind, StageError};
+use crate::error::{DecodeError, RowError, RowErrorKind, StageError};
+use crate::model::ModelUsage;
 use crate::step::Step;
 
 impl ScoreResponses {
@@ -22,7 +23,7 @@ impl ScoreResponses {
         let reads = self.evaluator.reads();
         let all = decoded::<Golds>(context, Step::Score, &self.gold)?;
         let golds: Vec<&Gold> = self.of_unit(&all.rows, &self.gold)?;
-        let rows = if reads.answer && self.answers.is_none() {
+        let rows = if reads.needs_answer() && self.answers.is_none() {
             golds.iter().map(|_| Score::skipped(NO_ANSWERS)).collect()
         } else {
             self.score_all(context, together, reads, &all, &golds)?
@@ -35,8 +36,19 @@ impl ScoreResponses {
                 .collect(),
         };
         let failed = scores.rows.iter().filter(|score| score.error.is_some()).count() as u64;
-        let bytes = scores.encode().map_err(|error| StageError::encode(Step::Score, error))?;
-        Ok(Produced { outputs: vec![Output::value("scores", bytes, scores.rows.len())], failed, ..Produced::default() })
+        let encode = |error: DecodeError| StageError::encode(Step::Score, error);
+        let mut outputs = vec![Output::value("scores", scores.encode().map_err(encode)?, scores.rows.len())];
+        // Only where a model was asked.
+        if scores.rows.iter().any(|score| !score.usage.is_empty()) {
+            let rows = scores.rows.into_iter().map(|Score { case_id, usage, .. }| {
+                let attempts = u32::from(!usage.is_empty());
+                Observation { case_id, latency_ms: None, attempts, usage }
+            });
+            let observations = Observations { rows: rows.collect() };
+            let bytes = observations.encode().map_err(encode)?;
+            outputs.push(Output::observation("observations", bytes, observations.rows.len()));
+        }
+        Ok(Produced { outputs, failed, ..Produced::default() })
     }
 
     /// A score per case, in the order of `golds`, which are the unit's of `all`.
@@ -70,18 +82,22 @@ impl ScoreResponses {
             true => Some(decoded::<Queries>(context, Step::Score, &self.queries)?),
             false => None,
         };
+        let same = |digest: &Digest, cases: Vec<&str>| match cases.len() == golds.len() {
+            true => same_cases(digest, cases.into_iter().zip(golds.iter().map(|gold| gold.case_id.as_str()))),
+            false => Err(artifact(digest, format!("expected {} cases, found {}", golds.len(), cases.len()))),
+        };
         if let Some(results) = &results {
-            same_cases(&self.results, golds, results.rows.iter().map(|row| row.case_id.as_str()))?;
+            same(&self.results, results.rows.iter().map(|row| row.case_id.as_str()).collect())?;
         }
         if let Some((digest, answers)) = &answers {
-            same_cases(digest, golds, answers.rows.iter().map(|row| row.case_id.as_str()))?;
+            same(digest, answers.rows.iter().map(|row| row.case_id.as_str()).collect())?;
         }
         let questions = match &queries {
             Some(queries) => self.of_unit(&queries.rows, &self.queries)?,
             None => Vec::new(),
         };
         if queries.is_some() {
-            same_cases(&self.queries, golds, questions.iter().map(|query| query.case_id.as_str()))?;
+            same(&self.queries, questions.iter().map(|query| query.case_id.as_str()).collect())?;
         }
         let cases: Vec<Case> = golds
             .iter()
@@ -110,20 +126,14 @@ impl ScoreResponses {
             scorable.iter().map(|case| RowItem { key: case.key, label: &case.gold.case_id }).collect();
         let slot = Slot { evaluator: &*self.evaluator, salt: self.salt };
         let batch = RowBatch { slot: &slot, pool: Pool::Cpu, items: &items, cost: &Free };
-        let of = |i: usize| {
-            let case = scorable.get(i).copied();
-            case.ok_or_else(|| RowError::new(RowErrorKind::Evaluator, format!("there is no row {i} to score")))
-        };
         let outcomes = context.rows_together(batch, &|missing| {
-            let answers: Vec<Vec<Scorable<'_>>> = missing
-                .iter()
-                .map(|&i| of(i).map(|case| case.scorables(reads, self.salt)).unwrap_or_default())
-                .collect();
+            let of = |i: &usize| scorable.get(*i).map(|case| case.scorables(reads, self.salt)).unwrap_or_default();
+            let answers: Vec<Vec<Scorable<'_>>> = missing.iter().map(of).collect();
             let all: Vec<Scorable<'_>> = answers.iter().flatten().copied().collect();
             let mut scores = together.score(context, &all)?.into_iter();
             let of_case = |answers: &Vec<Scorable<'_>>| scores.by_ref().take(answers.len()).collect::<Vec<_>>();
             let scores: Vec<Vec<Result<Score, RowError>>> = answers.iter().map(of_case).collect();
-            Ok(scores.into_iter().map(|scores| row(&finite(of_samples(scores)?)?)).collect())
+            Ok(scores.into_iter().map(|scores| row(&finite(of_samples(scores.into_iter())?)?)).collect())
         })?;
         let mut outcomes = outcomes.into_iter().zip(&items);
         cases
@@ -132,7 +142,9 @@ impl ScoreResponses {
                 (Some(error), _) => Ok(unscored(error)),
                 (None, Some((RowOutcome::Failed(error), _))) => Ok(Score::failed(error)),
                 (None, Some((RowOutcome::Done(row), item))) => {
-                    serde_json::from_slice(&row.value).map_err(|error| artifact(&item.key, error.to_string()))
+                    let score = serde_json::from_slice::<Score>(&row.value);
+                    let score = score.map_err(|error| artifact(&item.key, error.to_string()))?;
+                    Ok(Score { usage: usage(&row), ..score })
                 }
                 (None, None) => Err(StageError::encode(Step::Score, "fewer rows came back than were asked for")),
             })
@@ -149,20 +161,19 @@ impl ScoreResponses {
     }
 }
 
-/// One score of those of a case's answers; an answer without one is a case without one.
-fn of_samples(scores: Vec<Result<Score, RowError>>) -> Result<Score, RowError> {
-    let mut scores: Vec<Score> = scores.into_iter().collect::<Result<_, _>>()?;
-    match scores.len() {
-        1 => Ok(scores.remove(0)),
-        0 => Err(RowError::new(RowErrorKind::Evaluator, "the evaluator gave fewer scores than were asked for")),
-        _ => Ok(mean_score(scores)),
-    }
-}
-
 /// The row that is kept of a score.
 fn row(score: &Score) -> Result<Row, RowError> {
-    let value = serde_json::to_vec(score).map_err(|error| RowError::new(RowErrorKind::Evaluator, error.to_string()))?;
-    Ok(Row { value, observation: Vec::new() })
+    let fault = |error: serde_json::Error| RowError::new(RowErrorKind::Evaluator, error.to_string());
+    let observation = match score.usage.as_slice() {
+        [] => Vec::new(),
+        usage => serde_json::to_vec(usage).map_err(fault)?,
+    };
+    Ok(Row { value: serde_json::to_vec(score).map_err(fault)?, observation })
+}
+
+/// What models took for the score in `row`, where that is known.
+fn usage(row: &Row) -> Vec<ModelUsage> {
+    serde_json::from_slice(&row.observation).unwrap_or_default()
 }
 
 /// The row's key: all that the score depends on beyond the evaluator.
@@ -180,21 +191,4 @@ fn key(gold: &Digest, question: Option<&str>, results: Option<&Digest>, answer: 
     }
     v.end();
     v.finish()
-}
-
-/// Checks that a table has the cases of `golds` in that order.
-fn same_cases<'a>(
-    digest: &Digest,
-    golds: &[&Gold],
-    cases: impl ExactSizeIterator<Item = &'a str>,
-) -> Result<(), StageError> {
-    if cases.len() != golds.len() {
-        return Err(artifact(digest, format!("expected {} cases, found {}", golds.len(), cases.len())));
-    }
-    for (case, gold) in cases.zip(golds) {
-        if case != gold.case_id {
-            return Err(artifact(digest, format!("expected case {:?}, found {case:?}", gold.case_id)));
-        }
-    }
-    Ok(())
 }

@@ -131,8 +131,8 @@ impl<'a> UnitTables<'a> {
                 let questions = match queries {
                     Some(queries) => {
                         let (ids, questions) = Queries::questions(queries, group).map_err(fault(&action.queries))?;
-                        let ids = ids.iter().map(Option::unwrap_or_default);
-                        same_cases(&action.queries, ids, |row| gold.case_id(row))?;
+                        let ids = ids.iter().map(Option::unwrap_or_default).enumerate();
+                        same_cases(&action.queries, ids.map(|(row, case)| (case, gold.case_id(row))))?;
                         Some(questions)
                     }
                     None => None,
@@ -160,27 +160,25 @@ impl<'a> UnitTables<'a> {
         };
         let tables = GroupTables { gold, results, answers, rows: rows.len() };
         if let Some(results) = &tables.results {
-            same_cases(&action.results, (0..rows.len()).map(|row| results.case_id(row)), |row| tables.case_id(row))?;
+            let pairs = (0..rows.len()).map(|row| (results.case_id(row), tables.case_id(row)));
+            same_cases(&action.results, pairs)?;
         }
         if let (Some(answers), Some((digest, _))) = (&tables.answers, &self.answers) {
-            same_cases(digest, (0..rows.len()).map(|row| answers.case_id(row)), |row| tables.case_id(row))?;
+            same_cases(digest, (0..rows.len()).map(|row| (answers.case_id(row), tables.case_id(row))))?;
         }
         Ok(tables)
     }
 }
 
-/// Refuses a table whose cases are not those of the gold.
-fn same_cases<'c, 'g>(
+/// Refuses a table whose cases are not those of the gold: `pairs` are the case of each of its rows and that of the gold.
+pub(super) fn same_cases<'c>(
     digest: &Digest,
-    cases: impl Iterator<Item = &'c str>,
-    gold: impl Fn(usize) -> &'g str,
+    mut pairs: impl Iterator<Item = (&'c str, &'c str)>,
 ) -> Result<(), StageError> {
-    for (row, case) in cases.enumerate() {
-        if case != gold(row) {
-            return Err(artifact(digest, format!("expected case {:?}, found {case:?}", gold(row))));
-        }
+    match pairs.find(|(case, gold)| case != gold) {
+        Some((case, gold)) => Err(artifact(digest, format!("expected case {gold:?}, found {case:?}"))),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 impl GroupTables {
@@ -214,10 +212,7 @@ impl GroupTables {
                 questions.as_ref().and_then(|texts| texts.get(row)).unwrap_or_default()
             }
             GroupGold::Some { queries, cases, .. } => {
-                let query = |queries: &'_ Arc<Queries>| -> Option<usize> {
-                    cases.get(row).copied().filter(|&case| case < queries.rows.len())
-                };
-                let found = queries.as_ref().and_then(|queries| queries.rows.get(query(queries)?));
+                let found = queries.as_ref().and_then(|queries| queries.rows.get(*cases.get(row)?));
                 found.map(|query| query.text.as_str()).unwrap_or_default()
             }
         }

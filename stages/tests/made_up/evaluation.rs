@@ -145,6 +145,7 @@ impl Evaluation {
             evaluator: evaluator.to_string(),
             unit_id: self.units.units[unit].unit_id.clone(),
             scores: self.memory.put(&Scores { rows }),
+            observations: None,
         });
     }
 

@@ -24,7 +24,8 @@ use crate::aggregate::response_errors::ResponseErrors;
 use crate::aggregate::series::Series;
 use crate::aggregate::unit_responses::UnitResponses;
 use crate::aggregate::{
-    Baseline, GateSpec, Latency, PlannedQuery, ResponseTable, ScoreTable, Summary, UsageTable, check, paired_gate,
+    Baseline, GateOutcome, GateSpec, Latency, PlannedQuery, ResponseTable, ScoreTable, Summary, UsageTable, gate,
+    paired_gate,
 };
 use crate::artifact::Documents;
 use crate::contract::{Action, Context, Output, Produced, begin_key, decoded};
@@ -297,9 +298,10 @@ impl Action for BuildReport {
             None => Default::default(),
         };
         let report_id = self.report_id();
-        let mut gates = check(&summary, &self.gates);
+        let mut judged = gate::judged(&summary, &self.gates);
         let statistics = &summary.statistics;
-        paired_gate::compare(context, &self.gates, &mut gates, &self.score_table, self.baseline.as_ref(), statistics)?;
+        let own = (&self.score_table, &cases.units.benchmark);
+        let other_data = paired_gate::compare(context, &mut judged, own, self.baseline.as_ref(), statistics)?;
         let scales = self.scales(&summary);
         let json_fault = |error: serde_json::Error| StageError::encode(step, error);
         let mut json = EvaluationReport::begin(self, &report_id, &cases, &summary).map_err(json_fault)?;
@@ -327,7 +329,10 @@ impl Action for BuildReport {
             case_results += 1;
             json.case(&case).map_err(json_fault)
         })?;
-        let lints = lints.finish((&self.gates, &gates), &self.known_lints, &self.silenced);
+        let mut known_lints = self.known_lints.clone();
+        known_lints.extend(other_data.map(|message| ("other-data".to_string(), message)));
+        let lints = lints.finish(&judged, &known_lints, &self.silenced);
+        let gates: Vec<GateOutcome> = judged.into_iter().map(|(_, outcome)| outcome).collect();
         let agreements = agreements.finish();
         let findings = Findings {
             summary: &summary,

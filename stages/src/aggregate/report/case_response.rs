@@ -13,6 +13,8 @@ use crate::model::ModelUsage;
 pub(super) struct CaseResponse<'a> {
     pub(super) planned: &'a PlannedQuery,
     pub(super) unit_id: &'a str,
+    /// How many documents its unit has.
+    pub(super) unit_documents: u64,
     pub(super) query: &'a Query,
     pub(super) gold: Option<&'a Gold>,
     pub(super) retrieved: Option<&'a Retrieved>,
@@ -51,6 +53,7 @@ impl<'a> CaseResponse<'a> {
         CaseResponse {
             planned,
             unit_id: cases.unit_id(entry),
+            unit_documents: cases.unit_documents(entry),
             query,
             gold,
             retrieved: responses.and_then(|(responses, _)| responses.retrieved(row)),
@@ -61,11 +64,7 @@ impl<'a> CaseResponse<'a> {
             },
             latency_ms: responses.and_then(|(_, observed)| observed.total(within)),
             usage: match responses {
-                Some((_, observed)) => [UsagePart::Retrieve, UsagePart::Answer]
-                    .into_iter()
-                    .map(|part| (part, observed.usage(part, within)))
-                    .filter(|(_, usage)| !usage.is_empty())
-                    .collect(),
+                Some((_, observed)) => observed.usage(within).collect(),
                 None => Vec::new(),
             },
             scores,

@@ -32,18 +32,10 @@ pub(super) struct CaseResult<'a> {
 #[derive(Serialize)]
 struct ScoreEntry<'a> {
     name: &'a str,
-    value: ValueEntry<'a>,
+    /// A number, a truth value or a text, as Heta writes them.
+    value: Value,
     passed: Option<bool>,
     metadata: Option<&'a Json>,
-}
-
-/// A number, a truth value or a text, as Heta writes them. Only ever written, so it needs no tag.
-#[derive(Serialize)]
-#[serde(untagged)]
-enum ValueEntry<'a> {
-    Number(f64),
-    Bool(bool),
-    Label(&'a str),
 }
 
 #[derive(Serialize)]
@@ -142,13 +134,9 @@ impl<'a> CaseResult<'a> {
 }
 
 fn scores<'a>(case: &'a CaseResponse<'a>) -> Vec<ScoreEntry<'a>> {
-    let entry = |name: &'a str, value: &'a ScoreValue, passed, metadata| ScoreEntry {
+    let entry = |name: &'a str, value: &ScoreValue, passed, metadata| ScoreEntry {
         name,
-        value: match value {
-            ScoreValue::Number(value) => ValueEntry::Number(*value),
-            ScoreValue::Bool(value) => ValueEntry::Bool(*value),
-            ScoreValue::Label(label) => ValueEntry::Label(label),
-        },
+        value: value.json(),
         passed,
         metadata,
     };

@@ -132,7 +132,7 @@ struct LatencyRow<'a> {
 struct UsageLine<'a> {
     recipe: &'a str,
     query: &'a str,
-    part: &'static str,
+    part: String,
     model: &'a str,
     cases: u64,
     calls: u64,
@@ -377,7 +377,10 @@ fn usage_line(row: &UsageRow) -> UsageLine<'_> {
     UsageLine {
         recipe: &row.recipe,
         query: &row.query,
-        part: row.part.name(),
+        part: match &row.evaluator {
+            Some(evaluator) => format!("{} {evaluator}", row.part.name()),
+            None => row.part.name().to_string(),
+        },
         model: &row.model,
         cases: row.cases,
         calls: row.calls,

@@ -5,6 +5,8 @@ use crate::error::{RowError, RowErrorKind};
 use crate::score::evaluator::{CaseView, ResponseView};
 use crate::score::normal::normal_form;
 
+const NO_GOLD: &str = "the case has no gold answers";
+
 /// Passes when `rule` holds of the answer and any gold answer, both in normal form, answer first. No answer is an empty
 /// one.
 ///
@@ -17,7 +19,7 @@ pub(crate) fn match_answers(
 ) -> Result<Score, RowError> {
     let answers = &case.gold.answers;
     if answers.is_empty() {
-        return Ok(Score::skipped("the case has no gold answers"));
+        return Ok(Score::skipped(NO_GOLD));
     }
     let answer = normal_form(response.answer.unwrap_or_default());
     let mut matched: Vec<&str> = Vec::new();
@@ -30,7 +32,20 @@ pub(crate) fn match_answers(
             matched.push(gold);
         }
     }
+    Ok(matched_answers(matched))
+}
+
+/// Passes when `rule` holds of any gold answer as it stands.
+pub(crate) fn match_any(case: &CaseView, rule: impl Fn(&str) -> bool) -> Score {
+    let answers = &case.gold.answers;
+    if answers.is_empty() {
+        return Score::skipped(NO_GOLD);
+    }
+    matched_answers(answers.iter().map(String::as_str).filter(|gold| rule(gold)).collect())
+}
+
+fn matched_answers(matched: Vec<&str>) -> Score {
     let passed = !matched.is_empty();
-    let detail: Json = [("matched_answers".to_string(), matched.into())].into_iter().collect();
-    Ok(Score::scored(ScoreValue::Bool(passed), Some(passed), detail))
+    let detail = Json::from_iter([("matched_answers".to_string(), matched.into())]);
+    Score::scored(ScoreValue::Bool(passed), Some(passed), detail)
 }

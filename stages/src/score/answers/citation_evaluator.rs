@@ -9,7 +9,7 @@ use super::citations::cited;
 use crate::artifact::{Json, Score, ScoreValue};
 use crate::error::RowError;
 use crate::score::evaluator::{CaseView, Description, Evaluator, Reads, ResponseView};
-use crate::score::evidence::{Matcher, Piece};
+use crate::score::evidence::{Findings, Matcher};
 use crate::score::identity::Identity;
 use crate::score::text_match::Passages;
 
@@ -61,28 +61,12 @@ impl Evaluator for CitationEvaluator {
             return Ok(Score::skipped("the case has no gold evidence"));
         }
         let cited = cited(response);
-        let passages = Passages::new(&cited);
-        let matcher = Matcher::default();
-        let mut supported = vec![false; cited.len()];
-        let mut found = Vec::new();
-        for (i, piece) in evidence.iter().enumerate() {
-            let piece = Piece::new(piece);
-            let mut is_cited = false;
-            for (passage, supported) in passages.iter().zip(&mut supported) {
-                if matcher.matches(&piece, passage)? {
-                    *supported = true;
-                    is_cited = true;
-                }
-            }
-            if is_cited {
-                found.push(i);
-            }
-        }
+        let findings = Findings::of(&Matcher::default(), evidence, &Passages::new(&cited), cited.len(), true)?;
         let agreement = CitationAgreement {
             cited: cited.len(),
-            supported: supported.iter().filter(|supported| **supported).count(),
+            supported: findings.matching.len(),
             expected: evidence.len(),
-            found,
+            found: findings.found(),
         };
         let Some(value) = (self.value)(&agreement) else {
             return Ok(Score::skipped("the answer cites nothing"));

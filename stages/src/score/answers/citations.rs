@@ -10,13 +10,18 @@ use crate::score::evaluator::ResponseView;
 pub(super) fn cited(response: &ResponseView) -> Vec<Hit> {
     let mut cited: Vec<Hit> = Vec::new();
     for citation in response.citations {
-        let hit = citation.result_id.as_ref().and_then(|id| response.results.iter().find(|hit| hit.id == *id));
-        let hit = hit.cloned().unwrap_or_else(|| own_hit(citation));
+        let hit = cited_hit(citation, response.results);
         if !cited.contains(&hit) {
             cited.push(hit);
         }
     }
     cited
+}
+
+/// The one of `hits` that `citation` names; where it names none, one made of its own id, source and text.
+pub(crate) fn cited_hit(citation: &Citation, hits: &[Hit]) -> Hit {
+    let hit = citation.result_id.as_ref().and_then(|id| hits.iter().find(|hit| hit.id == *id));
+    hit.cloned().unwrap_or_else(|| own_hit(citation))
 }
 
 fn own_hit(citation: &Citation) -> Hit {

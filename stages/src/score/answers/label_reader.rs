@@ -100,6 +100,8 @@ impl LabelReader {
         }
         let chars: Vec<char> = text.trim().chars().collect();
         let at = |i: usize| chars.get(i).copied();
+        let mut letters = chars.iter().filter(|c| is_alphanumeric(**c));
+        let only = letters.next().filter(|first| letters.all(|other| other == *first));
         let joins = |c: Option<char>| c.is_some_and(|c| is_alphanumeric(c) || matches!(c, '_' | '\'' | '’'));
         let mut named = Vec::new();
         for (i, c) in chars.iter().enumerate() {
@@ -111,10 +113,12 @@ impl LabelReader {
             let bracketed = matches!(before, Some('(' | '[' | '*')) && matches!(after, Some(')' | ']' | '*'));
             let listed =
                 matches!(after, Some(')' | ':')) || (after == Some('.') && at(i + 2).is_none_or(char::is_whitespace));
-            let alone = chars.iter().all(|other| other == c || !is_alphanumeric(*other));
+            let alone = only == Some(c);
             let led = || {
-                let words: String = chars.iter().take(i).collect::<String>().to_lowercase();
-                ["option", "choice", "letter", "answer", "is"].iter().any(|lead| words.trim_end().ends_with(lead))
+                let before = || chars.iter().take(i).rev().skip_while(|c| c.is_whitespace());
+                let ends_with =
+                    |lead: &str| lead.chars().rev().eq(before().take(lead.len()).map(char::to_ascii_lowercase));
+                ["option", "choice", "letter", "answer", "is"].into_iter().any(ends_with)
             };
             let counts = match letter {
                 _ if alone || bracketed => true,

@@ -7,15 +7,18 @@
 //! | decimals | after `.` (with `decimal=comma` after `,`); `.5` is 0.5; `1e6` has an exponent |
 //! | negative | after `-`, a Unicode minus or dash that follows no letter, digit or bracket (`2019-2020` are two positive numbers), after the words minus and negative, and alone in parentheses: `(1,234)`, `($5 million)`, `(3.1)%`. A bare year in parentheses is a year |
 //! | percent | `%`, `％`, percent, per cent, pct, percentage |
-//! | scale | thousand, million, billion, trillion, lakh, crore; mn, mm, bn, tn, trn; k, m, b right behind the digits, K, M, B also after a space |
+//! | scale | thousand, million, billion, trillion, lakh, crore; mn, mm, bn, tn, trn; k, m, b right behind the digits, K, M, B also after a space; 万, 亿, 万亿 |
+//! | words | zero to nine hundred and ninety-nine, before a scale or percent word or alone (`five million`, `twenty-one percent`, `three`); but `one` alone, which mostly is no number |
 //! | currency | signs and codes of three capitals before and behind are passed over, and so are units |
 //! | nothing | marks of citations (`[1]`, `[2, 3]`, `【1】`), digits in names (`Q3`, `GPT-4`), and what has more than one point (`1.2.3`, `192.168.0.1`, `1.234.567`) |
 //!
-//! Number words (three), fractions (1/2) and Roman numerals are not read.
+//! A number with several scale words (`two million three hundred thousand`, `1亿5000万`) is read as several. Ordinals in words,
+//! fractions (1/2) and Roman numerals are not read.
 
 use std::borrow::Cow;
 
 use super::number::Number;
+use super::number_words::words_of_number;
 use crate::python::digit;
 
 /// Which sign parts whole numbers from decimals.
@@ -37,6 +40,9 @@ pub(super) fn numbers(text: &str, decimal: DecimalSign) -> Vec<Number> {
             let (number, end) = reader.number(at);
             numbers.extend(number.filter(|number| number.stated().is_finite()));
             at = end.max(at + 1);
+        } else if let Some((number, end)) = reader.words(at) {
+            numbers.extend(number);
+            at = end.max(at + 1);
         } else {
             at += 1;
         }
@@ -44,8 +50,14 @@ pub(super) fn numbers(text: &str, decimal: DecimalSign) -> Vec<Number> {
     numbers
 }
 
+/// 万, ten thousand.
+const MYRIAD: u8 = 0x80;
+/// 亿, a hundred million.
+const MYRIAD_SQUARED: u8 = 0x81;
+
 /// One byte for each character that matters here: digits of all scripts as ASCII ones, all spaces, minus signs, currency
-/// signs and so on as one each, letters of spaced scripts as `x` and all else as a line end.
+/// signs and so on as one each, letters of spaced scripts as `x`, the Chinese scale words as bytes that no ASCII has, and all
+/// else as a line end.
 fn signs(text: &str) -> Cow<'_, [u8]> {
     if text.is_ascii() {
         return Cow::Borrowed(text.as_bytes());
@@ -68,6 +80,8 @@ fn sign(c: char) -> u8 {
         '（' => b'(',
         '）' => b')',
         '＋' => b'+',
+        '万' | '萬' => MYRIAD,
+        '亿' | '億' => MYRIAD_SQUARED,
         _ => match digit(c).and_then(|value| u8::try_from(value).ok()) {
             Some(value) => b'0' + value,
             // Chinese, Japanese and Korean units stand beside numbers without a space.
@@ -159,6 +173,29 @@ impl Reader<'_> {
             year,
         };
         (Some(number), suffix.end)
+    }
+
+    /// The number whose words start at `start`, and where to read on; `None` where no number word does.
+    fn words(&self, start: usize) -> Option<(Option<Number>, usize)> {
+        let before = self.before(start, 1);
+        if before.is_ascii_alphanumeric() || before == b'_' {
+            return None;
+        }
+        let (value, length) = words_of_number(self.text.get(start..)?)?;
+        let Some(prefix) = self.prefix(start) else { return Some((None, start + length)) };
+        let suffix = self.suffix(start + length);
+        // In `no one` and `one of them` it is no number.
+        if value == 1 && suffix.is_empty() {
+            return Some((None, suffix.end));
+        }
+        let value = f64::from(value);
+        let number = Number {
+            value: if prefix.negative { -value } else { value },
+            scale: suffix.scale.unwrap_or(1.0),
+            percent: suffix.percent,
+            year: false,
+        };
+        Some((Some(number), suffix.end))
     }
 
     /// The value of the digits from `start`, with their separators, and where they end; no value where they are no number.
@@ -256,6 +293,16 @@ impl Reader<'_> {
         let start = end + space;
         if self.at(start) == b'%' && self.at(end) != b'-' {
             return Suffix { percent: true, end: start + 1, scale: None };
+        }
+        if self.at(end) != b'-'
+            && let Some((scale, length)) = match (self.at(start), self.at(start + 1)) {
+                (MYRIAD, MYRIAD_SQUARED) => Some((1e12, 2)),
+                (MYRIAD, _) => Some((1e4, 1)),
+                (MYRIAD_SQUARED, _) => Some((1e8, 1)),
+                _ => None,
+            }
+        {
+            return Suffix { scale: Some(scale), percent: false, end: start + length };
         }
         let word = self.run(start, u8::is_ascii_alphabetic);
         let behind = start + word.len();
@@ -364,6 +411,21 @@ mod tests {
         assert_eq!(stated("5 m 5km 5 kg 3rd 5bps 10-K"), [5.0, 5.0, 5.0, 3.0, 5.0, 10.0]);
         assert_eq!(stated("2 lakh 3 crore 10k"), [2e5, 3e7, 1e4]);
         assert_eq!(stated("收入为5000元, ٣٤"), [5000.0, 34.0]);
+    }
+
+    #[test]
+    fn words() {
+        assert_eq!(stated("five million, Twenty-one percent and minus three"), [5e6, 0.21, -3.0]);
+        assert_eq!(stated("one hundred and five; between one hundred and two hundred"), [105.0, 100.0, 200.0]);
+        assert_eq!(stated("one million and one percent, two thousand and nineteen"), [1e6, 0.01, 2000.0, 19.0]);
+        assert_eq!(stated("No one, one of them, someone, at the tenth, the twenty-first, x_two, fiver"), [0.0; 0]);
+        assert_eq!(stated("USD five billion, a seventeen-year plan (two)"), [5e9, 17.0, 2.0]);
+    }
+
+    #[test]
+    fn chinese_scale_words() {
+        assert_eq!(stated("5万 1.5亿元 3万亿 ２億 １０ 萬"), [5e4, 1.5e8, 3e12, 2e8, 1e5]);
+        assert_eq!(stated("1亿5000万 第5年 万5"), [1e8, 5e7, 5.0, 5.0]);
     }
 
     #[test]

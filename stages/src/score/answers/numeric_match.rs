@@ -21,6 +21,7 @@
 use serde_json::Value;
 
 use super::answer_evaluator::AnswerEvaluator;
+use super::answer_match::match_any;
 use super::number::Number;
 use super::number_agreement::{NumberAgreement, Percent, Scale};
 use super::number_reader::{DecimalSign, numbers};
@@ -77,7 +78,7 @@ pub(crate) static NUMERIC_MATCH: Definition = Definition {
             kind: ParameterKind::Choice(&["standard", "uda_fin"]),
         },
     ],
-    code_version: 1,
+    code_version: 2,
     build,
 };
 
@@ -178,15 +179,8 @@ impl NumericMatch {
 }
 
 fn uda_fin(case: &CaseView, response: &ResponseView) -> Score {
-    let answers = &case.gold.answers;
-    if answers.is_empty() {
-        return Score::skipped("the case has no gold answers");
-    }
     let answer = response.answer.unwrap_or_default();
-    let matched: Vec<&str> = answers.iter().map(String::as_str).filter(|gold| uda_fin::agrees(answer, gold)).collect();
-    let passed = !matched.is_empty();
-    let detail = Json::from_iter([("matched_answers".to_string(), matched.into())]);
-    Score::scored(ScoreValue::Bool(passed), Some(passed), detail)
+    match_any(case, |gold| uda_fin::agrees(answer, gold))
 }
 
 #[cfg(test)]
@@ -210,6 +204,8 @@ mod tests {
             ("100", "101"),
             ("0", "0"),
             ("1 234,", "１２３４"),
+            ("5,000,000", "about five million of them"),
+            ("150,000,000", "1.5亿元"),
         ];
         for (gold, answer) in same {
             assert!(passed("", gold, answer), "{gold}: {answer}");

@@ -1,7 +1,8 @@
 //! `squad_em`: the answer is a gold answer, punctuation and articles aside, as SQuAD's and HotpotQA's own scripts have it.
 
 use super::answer_evaluator::AnswerEvaluator;
-use crate::artifact::{Json, Score, ScoreValue};
+use super::answer_match::match_any;
+use crate::artifact::Score;
 use crate::score::definition::{CutoffRule, Definition};
 use crate::score::evaluator::{CaseView, ResponseView};
 use crate::score::squad_text::normalize;
@@ -22,15 +23,8 @@ pub(crate) static SQUAD_EM: Definition = Definition {
 };
 
 fn evaluate(case: &CaseView, response: &ResponseView) -> Score {
-    let answers = &case.gold.answers;
-    if answers.is_empty() {
-        return Score::skipped("the case has no gold answers");
-    }
     let answer = normalize(response.answer.unwrap_or_default());
-    let matched: Vec<&str> = answers.iter().map(String::as_str).filter(|gold| normalize(gold) == answer).collect();
-    let passed = !matched.is_empty();
-    let detail = Json::from_iter([("matched_answers".to_string(), matched.into())]);
-    Score::scored(ScoreValue::Bool(passed), Some(passed), detail)
+    match_any(case, |gold| normalize(gold) == answer)
 }
 
 #[cfg(test)]

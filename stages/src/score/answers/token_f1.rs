@@ -20,22 +20,12 @@ pub(crate) static TOKEN_F1: Definition = Definition {
 
 #[cfg(test)]
 mod tests {
-    use crate::artifact::{Gold, Score, ScoreState};
-    use crate::score::{CaseView, EvaluatorSpec, ResponseView, evaluator};
-
-    fn score_of(text: &str, gold: &[&str], answer: Option<&str>) -> Score {
-        let evaluator = evaluator(&EvaluatorSpec::parse(text).expect("a spec")).expect("an evaluator");
-        let gold = Gold { answers: gold.iter().map(|text| text.to_string()).collect(), ..Gold::default() };
-        let response = ResponseView::new(&[], answer, &[]);
-        evaluator.evaluate(&CaseView { case_id: "q", query: "", gold: &gold }, &response).expect("a score")
-    }
-
-    fn score(gold: &[&str], answer: Option<&str>) -> Score {
-        score_of("token_f1", gold, answer)
-    }
+    use crate::artifact::{Gold, ScoreState};
+    use crate::score::test_case::{score, score_of};
 
     fn f1(gold: &[&str], answer: Option<&str>) -> f64 {
-        score(gold, answer).value.and_then(|value| value.number()).expect("a number")
+        let gold = Gold { answers: gold.iter().map(|text| text.to_string()).collect(), ..Gold::default() };
+        score_of("token_f1", &gold, answer).value.and_then(|value| value.number()).expect("a number")
     }
 
     #[test]
@@ -54,13 +44,13 @@ mod tests {
 
     #[test]
     fn no_gold_is_skipped() {
-        assert_eq!(score(&[], Some("Lisbon")).state, ScoreState::Skipped);
+        assert_eq!(score("token_f1", &[], "Lisbon").state, ScoreState::Skipped);
     }
 
     #[test]
     fn precision_and_recall_are_the_best_of_each() {
         let value = |text: &str, gold: &[&str], answer: &str| {
-            score_of(text, gold, Some(answer)).value.and_then(|value| value.number()).expect("a number")
+            score(text, gold, answer).value.and_then(|value| value.number()).expect("a number")
         };
         // Against the first: P 2/4, R 2/3. Against the second: P 1/4, R 1.
         let (gold, answer) = (["red brown fox", "home"], "the red fox ran home");
@@ -73,10 +63,26 @@ mod tests {
     #[test]
     fn normal_forms_differ_in_and_and_in_nothing() {
         let both = |gold: &str, answer: &str| {
-            let value = |text: &str| score_of(text, &[gold], Some(answer)).value.and_then(|value| value.number());
+            let value = |text: &str| score(text, &[gold], answer).value.and_then(|value| value.number());
             (value("token_f1"), value("openviking_f1"))
         };
         assert_eq!(both("salt and pepper", "salt & pepper"), (Some(0.8), Some(1.0)));
         assert_eq!(both("the", ""), (Some(1.0), Some(0.0)));
+    }
+
+    #[test]
+    fn yes_and_no_agree_with_themselves_alone_in_hotpotqa() {
+        let f1 = |gold: &[&str], answer: &str| {
+            let score = score_of("token_f1(normal=hotpotqa)", gold, Some(answer));
+            score.value.and_then(|value| value.number()).expect("a number")
+        };
+        assert_eq!(f1(&["yes"], "Yes."), 1.0);
+        // One word of three is the gold's only one, and still the answer is another.
+        assert_eq!(f1(&["yes"], "yes it is"), 0.0);
+        assert_eq!(f1(&["no way home"], "no"), 0.0);
+        assert_eq!(f1(&["noanswer here"], "noanswer"), 0.0);
+        assert_eq!(f1(&["the"], ""), 0.0);
+        assert!((f1(&["red brown fox"], "red fox ran home") - 4.0 / 7.0).abs() < 1e-12);
+        assert_eq!(score(&["yes"], Some("yes it is")).value.and_then(|value| value.number()), Some(0.5));
     }
 }

@@ -12,43 +12,77 @@ use crate::score::{openviking_text, squad_text};
 /// `normal`: how texts are made comparable before they are split into words.
 pub(super) const NORMAL: Parameter = Parameter {
     name: "normal",
-    description: "squad: without punctuation, a, an and the; openviking: without \"and\" too, and 0 where both are empty",
-    kind: ParameterKind::Choice(&["squad", "openviking"]),
+    description: "squad: without punctuation, a, an and the; openviking: without \"and\" too, and 0 where both are empty; \
+                  hotpotqa: as squad, but yes, no and noanswer agree with themselves alone, and 0 where both are empty",
+    kind: ParameterKind::Choice(&["squad", "openviking", "hotpotqa"]),
 };
 
 /// How well two bags of words agree, each number in [0, 1].
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Overlap {
-    pub(super) precision: f64,
-    pub(super) recall: f64,
-    pub(super) f1: f64,
+pub(crate) struct Overlap {
+    pub(crate) precision: f64,
+    pub(crate) recall: f64,
+    pub(crate) f1: f64,
+}
+
+/// How the words of two texts are compared.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OverlapRule {
+    normal: fn(&str) -> String,
+    /// How well two texts without words agree.
+    of_nothing: f64,
+    /// Texts, in normal form, that no other text agrees with in part.
+    whole: &'static [&'static str],
+}
+
+impl OverlapRule {
+    const SQUAD: OverlapRule = OverlapRule { normal: squad_text::normalize, of_nothing: 1.0, whole: &[] };
+    const OPENVIKING: OverlapRule = OverlapRule { normal: openviking_text::normalize, of_nothing: 0.0, whole: &[] };
+    /// That of HotpotQA's `hotpot_evaluate_v1.py`.
+    pub(crate) const HOTPOTQA: OverlapRule =
+        OverlapRule { normal: squad_text::normalize, of_nothing: 0.0, whole: &["yes", "no", "noanswer"] };
+
+    fn of(identity: &Identity) -> Self {
+        if identity.is("normal", "openviking") {
+            OverlapRule::OPENVIKING
+        } else if identity.is("normal", "hotpotqa") {
+            OverlapRule::HOTPOTQA
+        } else {
+            OverlapRule::SQUAD
+        }
+    }
+
+    /// The overlap of `answer` with the one of `golds` for which `measure` of it is greatest, the first among equals; `None`
+    /// without any.
+    pub(crate) fn best<'a>(
+        &self,
+        answer: &str,
+        golds: &'a [String],
+        measure: fn(&Overlap) -> f64,
+    ) -> Option<(Overlap, &'a str)> {
+        let answer = (self.normal)(answer);
+        let words = sorted(&answer);
+        let mut best: Option<(Overlap, &str)> = None;
+        for gold in golds {
+            let normal = (self.normal)(gold);
+            let apart = answer != normal && self.whole.iter().any(|text| *text == answer || *text == normal);
+            let overlap = if apart { Overlap::NONE } else { Overlap::of(&words, &sorted(&normal), self.of_nothing) };
+            if best.is_none_or(|(known, _)| measure(&overlap) > measure(&known)) {
+                best = Some((overlap, gold));
+            }
+        }
+        best
+    }
 }
 
 /// The evaluator of `measure`, against the gold answer for which it is best.
 pub(super) fn build(identity: Identity, measure: fn(&Overlap) -> f64) -> Box<dyn Evaluator> {
-    let openviking = identity.is("normal", "openviking");
-    let normal = if openviking { openviking_text::normalize } else { squad_text::normalize };
-    let of_nothing = if openviking { 0.0 } else { 1.0 };
-    AnswerEvaluator::boxed(identity, move |case, response| Ok(evaluate(case, response, normal, of_nothing, measure)))
+    let rule = OverlapRule::of(&identity);
+    AnswerEvaluator::boxed(identity, move |case, response| Ok(evaluate(case, response, rule, measure)))
 }
 
-fn evaluate(
-    case: &CaseView,
-    response: &ResponseView,
-    normal: fn(&str) -> String,
-    of_nothing: f64,
-    measure: fn(&Overlap) -> f64,
-) -> Score {
-    let answer = normal(response.answer.unwrap_or_default());
-    let answer = sorted(&answer);
-    let mut best: Option<(Overlap, &str)> = None;
-    for gold in &case.gold.answers {
-        let overlap = Overlap::of(&answer, &sorted(&normal(gold)), of_nothing);
-        // Of equally good gold answers the first.
-        if best.is_none_or(|(known, _)| measure(&overlap) > measure(&known)) {
-            best = Some((overlap, gold));
-        }
-    }
+fn evaluate(case: &CaseView, response: &ResponseView, rule: OverlapRule, measure: fn(&Overlap) -> f64) -> Score {
+    let best = rule.best(response.answer.unwrap_or_default(), &case.gold.answers, measure);
     let Some((overlap, gold)) = best else {
         return Score::skipped("the case has no gold answers");
     };
@@ -59,22 +93,25 @@ fn evaluate(
     Score::scored(ScoreValue::Number(measure(&overlap)), None, detail)
 }
 
-fn sorted(normal: &str) -> Vec<&str> {
+/// The words of a text in normal form, as a sorted bag.
+pub(super) fn sorted(normal: &str) -> Vec<&str> {
     let mut words = words(normal);
     words.sort_unstable();
     words
 }
 
 impl Overlap {
+    const NONE: Overlap = Overlap { precision: 0.0, recall: 0.0, f1: 0.0 };
+
     /// That of two sorted bags. SQuAD 2: where one side has no words, they agree if the other has none either;
     /// `of_nothing` says how well.
-    fn of(answer: &[&str], gold: &[&str], of_nothing: f64) -> Self {
+    pub(super) fn of(answer: &[&str], gold: &[&str], of_nothing: f64) -> Self {
         if answer.is_empty() && gold.is_empty() {
             return Overlap { precision: of_nothing, recall: of_nothing, f1: of_nothing };
         }
         let same = common(answer, gold);
         if same == 0 {
-            return Overlap { precision: 0.0, recall: 0.0, f1: 0.0 };
+            return Overlap::NONE;
         }
         let precision = same as f64 / answer.len() as f64;
         let recall = same as f64 / gold.len() as f64;

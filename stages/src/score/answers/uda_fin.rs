@@ -1,12 +1,13 @@
 //! Financial answers as UDA-Benchmark's authors score them (spec/heta 12): the text after the last `The answer is:` against
 //! each gold answer as a whole.
 
+use super::uda_tail::tail;
 use crate::score::squad_text::normalize;
 
 /// Whether `answer` is `gold`: as numbers, where both are numbers and nothing else, they are less than 1 % of their mean
 /// apart; otherwise in SQuAD's normal form they are the same.
 pub(super) fn agrees(answer: &str, gold: &str) -> bool {
-    let answer = answer.rsplit("The answer is:").next().unwrap_or(answer);
+    let answer = tail(answer);
     match (number(answer), number(gold)) {
         (Some(a), Some(b)) => ((a - b).abs() / ((a + b) / 2.0 + 1e-9).abs()) < 0.01,
         _ => normalize(answer) == normalize(gold),

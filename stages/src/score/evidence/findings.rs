@@ -8,19 +8,19 @@ use crate::score::text_match::Passages;
 
 /// Which pieces of evidence are found and where. Ranks count from 1.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Findings {
+pub(crate) struct Findings {
     /// For each piece that is judged, its place in the case's evidence, and the rank of the first result that matches it.
     pub(super) pieces: Vec<(usize, Option<u32>)>,
     /// Pieces without the label that alone counts.
     pub(super) unjudged: Vec<usize>,
     /// The ranks of the results that match a piece; empty unless they were asked for.
-    pub(super) matching: Vec<u32>,
+    pub(crate) matching: Vec<u32>,
 }
 
 impl Findings {
     /// Looks for all of `evidence` in the first `count` of `passages`. Whether a result matches any piece is found out only
     /// `with_matching`: that takes a look at every result.
-    pub(super) fn of(
+    pub(crate) fn of(
         matcher: &Matcher,
         evidence: &[Evidence],
         passages: &Passages<'_>,
@@ -30,11 +30,11 @@ impl Findings {
         let mut findings = Findings::default();
         let mut matching = vec![false; count];
         for (i, evidence) in evidence.iter().enumerate() {
-            if !matcher.judges(evidence) {
+            let piece = Piece::new(evidence);
+            if !matcher.judges(&piece) {
                 findings.unjudged.push(i);
                 continue;
             }
-            let piece = Piece::new(evidence);
             let mut first = None;
             for ((rank, passage), matched) in (1u32..).zip(passages.iter()).zip(&mut matching) {
                 if first.is_some() && *matched {
@@ -56,6 +56,11 @@ impl Findings {
         Ok(findings)
     }
 
+    /// The places (from 0) of the pieces that were found.
+    pub(crate) fn found(&self) -> Vec<usize> {
+        self.pieces.iter().filter(|(_, rank)| rank.is_some()).map(|(i, _)| *i).collect()
+    }
+
     /// The rank of each piece that was found, in the order of the evidence.
     pub(super) fn ranks(&self) -> impl Iterator<Item = u32> {
         self.pieces.iter().filter_map(|(_, rank)| *rank)
@@ -64,7 +69,7 @@ impl Findings {
     /// What is kept of it beside the value: `matched` of `expected` pieces; the places (from 0) of those `found`, of those
     /// `missing` and of those `unjudged`, if any; the `ranks` and the `matched_reference_ids` of those found.
     pub(super) fn detail(&self, evidence: &[Evidence]) -> Json {
-        let found: Vec<usize> = self.pieces.iter().filter(|(_, rank)| rank.is_some()).map(|(i, _)| *i).collect();
+        let found = self.found();
         let missing: Vec<usize> = self.pieces.iter().filter(|(_, rank)| rank.is_none()).map(|(i, _)| *i).collect();
         let references: Vec<&str> = found.iter().filter_map(|i| evidence.get(*i)?.reference_id.as_deref()).collect();
         let mut detail = Json::new();

@@ -13,7 +13,8 @@
 //! - `all`, the default: where the piece is from, which its locator says and where that cannot be compared its reference
 //!   id, *and* its text, on one and the same result. What cannot be compared does not count against a result; where nothing
 //!   can be, there is no match. A locator alone is often too wide: the key of a folder holds of every result where a unit
-//!   has a single document.
+//!   has a single document. One with `spans` that holds says where the text itself is: then the text is not looked for, which
+//!   a chunk's end may have cut in two.
 //! - `first`: the first label that can be compared decides, and later ones are not looked at.
 //! - `locator`, `reference`, `text`: that label alone. Pieces without it are not judged.
 //!
@@ -22,12 +23,11 @@
 
 use super::parameters::{MATCH, MINIMUM, TEXT, THRESHOLD};
 use super::piece::Piece;
-use super::reference::{reference, refers};
+use super::reference::refers;
 use super::token_cover::TokenCover;
-use crate::artifact::Evidence;
 use crate::error::{RowError, RowErrorKind};
 use crate::score::identity::Identity;
-use crate::score::locator::{decide, heta_holds};
+use crate::score::locator::{decide, heta_holds, says_where};
 use crate::score::source::{DOCUMENT_ID, DOCUMENT_IDS, KEY, KEYS, texts};
 use crate::score::text_match::Passage;
 
@@ -53,6 +53,8 @@ enum TextRule {
     Exact,
     /// In normal form, or most of its words.
     Cover(TokenCover),
+    /// To the letter, but for white space.
+    Unspaced,
 }
 
 /// The rule of matching, as the options have it.
@@ -97,6 +99,7 @@ impl Matcher {
         let text = match cover {
             true => TextRule::Cover(TokenCover::of(identity)),
             false if identity.is(TEXT.name, "exact") => TextRule::Exact,
+            false if identity.is(TEXT.name, "unspaced") => TextRule::Unspaced,
             false => TextRule::Normal,
         };
         Ok(Matcher { labels, text })
@@ -108,11 +111,11 @@ impl Matcher {
     }
 
     /// Whether `piece` has a label that counts. Where any of them may, a piece without one is not found.
-    pub(super) fn judges(&self, piece: &Evidence) -> bool {
+    pub(super) fn judges(&self, piece: &Piece<'_>) -> bool {
         match self.labels {
-            Labels::Locator => piece.locator.values().any(|value| !value.is_null()),
-            Labels::Reference => reference(piece).is_some(),
-            Labels::Text => Piece::new(piece).text().is_some(),
+            Labels::Locator => piece.evidence.locator.values().any(|value| !value.is_null()),
+            Labels::Reference => piece.evidence.reference().is_some(),
+            Labels::Text => piece.text().is_some(),
             Labels::All | Labels::First | Labels::Heta => true,
         }
     }
@@ -131,16 +134,20 @@ impl Matcher {
     ///
     /// # Errors
     /// With `variant=heta`, where Heta Evaluation raises.
-    pub(crate) fn matches(&self, piece: &Piece<'_>, passage: Passage<'_>) -> Result<bool, RowError> {
+    pub(super) fn matches(&self, piece: &Piece<'_>, passage: Passage<'_>) -> Result<bool, RowError> {
         let locator = || decide(&piece.evidence.locator, passage.hit);
         let reference = || refers(piece.evidence, passage.hit);
         let text = || self.says(piece, passage);
         let holds = match self.labels {
-            Labels::All => match locator().or_else(reference) {
-                Some(false) => Some(false),
-                Some(true) => text().or(Some(true)),
-                None => text(),
-            },
+            Labels::All => {
+                let located = locator();
+                match located.or_else(reference) {
+                    Some(false) => Some(false),
+                    Some(true) if located.is_some() && says_where(&piece.evidence.locator) => Some(true),
+                    Some(true) => text().or(Some(true)),
+                    None => text(),
+                }
+            }
             Labels::First => locator().or_else(reference).or_else(text),
             Labels::Locator => locator(),
             Labels::Reference => reference(),
@@ -159,6 +166,7 @@ impl Matcher {
         Some(match self.text {
             TextRule::Normal => passage.holds(piece.finder()),
             TextRule::Exact => passage.hit.text.contains(text),
+            TextRule::Unspaced => passage.unspaced().contains(piece.unspaced()),
             TextRule::Cover(cover) => passage.holds(piece.finder()) || cover.covers(passage.words(), piece.words()),
         })
     }
@@ -215,6 +223,24 @@ mod tests {
     }
 
     #[test]
+    fn a_text_that_a_chunks_end_cuts_is_found_by_its_span() {
+        let piece = json!({
+            "reference_id": "d", "locator": {"document_id": "d", "spans": [[20, 60]]}, "text": "high tide at noon [D1:3]",
+        });
+        let hit = |text: &str, source: Value| json!({"id": "c", "text": text, "source": source});
+        let of = |source: Value| hit("high tide", source);
+        assert_eq!(found("", piece.clone(), of(json!({"document_id": "d", "start": 0, "end": 44}))), Some(1.0));
+        assert_eq!(found("", piece.clone(), of(json!({"document_id": "d", "start": 44, "end": 90}))), Some(0.0));
+        assert_eq!(found("", piece.clone(), of(json!({"document_id": "e", "start": 0, "end": 44}))), Some(0.0));
+        // A result without a span is held against the document and the text.
+        assert_eq!(found("", piece.clone(), of(json!({"document_id": "d"}))), Some(0.0));
+        let whole = hit("Then: high tide at noon [D1:3]", json!({"document_id": "d"}));
+        assert_eq!(found("", piece.clone(), whole), Some(1.0));
+        let elsewhere = hit("Then: high tide at noon [D1:3]", json!({"document_id": "e"}));
+        assert_eq!(found("", piece, elsewhere), Some(0.0));
+    }
+
+    #[test]
     fn results_of_the_only_document_do_not_all_hold_the_evidence() {
         let key = "raw/benchmarks/uda_fin/all/report/";
         let piece = json!({"reference_id": "table 3", "text": "net sales 41", "locator": {"source_key_prefix": key}});
@@ -245,17 +271,19 @@ mod tests {
     fn texts_are_compared_as_asked() {
         let hit = json!({"id": "c", "text": "The High tide is at noon, as ever."});
         let cases = [
-            ("High tide is", [1.0, 1.0, 1.0]),
-            ("high  TIDE", [1.0, 0.0, 1.0]),
-            ("noon is the high tide, ever", [0.0, 0.0, 1.0]),
+            ("High tide is", [1.0, 1.0, 1.0, 1.0]),
+            ("high  TIDE", [1.0, 0.0, 1.0, 0.0]),
+            ("High ti\nde is", [0.0, 0.0, 0.0, 1.0]),
+            ("noon is the high tide, ever", [0.0, 0.0, 1.0, 0.0]),
             // 4 of the 5 words; 3 of the 4; of 3 words there must be all, in a row.
-            ("high tide at noon daily", [0.0, 0.0, 1.0]),
-            ("tide at noon daily", [0.0, 0.0, 0.0]),
-            ("noon high tide", [0.0, 0.0, 0.0]),
+            ("high tide at noon daily", [0.0, 0.0, 1.0, 0.0]),
+            ("tide at noon daily", [0.0, 0.0, 0.0, 0.0]),
+            ("noon high tide", [0.0, 0.0, 0.0, 0.0]),
         ];
         for (text, expected) in cases {
             let of = |options: &str| found(options, json!({"text": text}), hit.clone()).expect("a value");
-            assert_eq!([of(""), of("(text=exact)"), of("(text=cover)")], expected, "{text}");
+            let found = [of(""), of("(text=exact)"), of("(text=cover)"), of("(text=unspaced)")];
+            assert_eq!(found, expected, "{text}");
         }
         let of = |options: &str| found(options, json!({"text": "tide at noon daily"}), hit.clone());
         assert_eq!(of("(text=cover,threshold=0.75)"), Some(1.0));

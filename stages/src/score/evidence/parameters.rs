@@ -21,8 +21,8 @@ pub(super) const MINIMUM: Parameter = Parameter {
 pub(super) const TEXT: Parameter = Parameter {
     name: "text",
     description: "when a result's text holds a gold text: normal (case and white space aside), exact (to the letter), cover \
-                  (also where most of its words are there)",
-    kind: ParameterKind::Choice(&["normal", "exact", "cover"]),
+                  (also where most of its words are there), unspaced (to the letter, but for all white space)",
+    kind: ParameterKind::Choice(&["normal", "exact", "cover", "unspaced"]),
 };
 
 /// `threshold`: the share of words that is enough.

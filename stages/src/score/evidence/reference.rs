@@ -14,14 +14,9 @@ pub(crate) fn ids(hit: &Hit) -> Vec<Cow<'_, str>> {
     ids
 }
 
-/// The reference id of a piece, unless it is blank.
-pub(super) fn reference(piece: &Evidence) -> Option<&str> {
-    piece.reference_id.as_deref().filter(|reference| !reference.trim().is_empty())
-}
-
 /// Whether the reference id of `piece` is one of the hit's ids; `None` where one of the two has none.
-pub(super) fn refers(piece: &Evidence, hit: &Hit) -> Option<bool> {
-    let reference = reference(piece)?;
+pub(crate) fn refers(piece: &Evidence, hit: &Hit) -> Option<bool> {
+    let reference = piece.reference()?;
     let ids = ids(hit);
     (!ids.is_empty()).then(|| ids.iter().any(|id| id == reference))
 }

@@ -21,10 +21,14 @@ enum Begun<'a> {
     Asked { text: &'a str, sources: Vec<&'a str> },
 }
 
+/// The accepted answers of a case, without blank ones.
+pub(super) fn accepted<'a>(response: &Scorable<'a>) -> Vec<&'a str> {
+    response.case.gold.answers.iter().map(|gold| gold.trim()).filter(|gold| !gold.is_empty()).collect()
+}
+
 fn begun<'a>(kind: &JudgeKind, options: &JudgeOptions, response: &Scorable<'a>) -> Begun<'a> {
     let answer = response.response.answer.unwrap_or_default().trim();
-    let golds: Vec<&str> =
-        response.case.gold.answers.iter().map(|gold| gold.trim()).filter(|gold| !gold.is_empty()).collect();
+    let golds = accepted(response);
     let of_answer = matches!(kind, JudgeKind::Faithfulness | JudgeKind::ClaimPrecision);
     if !matches!(kind, JudgeKind::Faithfulness) && golds.is_empty() {
         return Begun::Known(Score::skipped("the case has no accepted answer"));
@@ -99,21 +103,23 @@ pub(super) fn score(
             "question": response.case.query, "sources": numbered(sources.iter().copied()),
             "claims": numbered(claims.iter().map(String::as_str)),
         });
-        questions.extend((0..options.samples.max(1)).map(|sample| Question {
+        let question = Question {
             about: response,
-            sample,
+            sample: 0,
             prompt: &options.prompt,
-            view: view.clone(),
+            view,
             form: ReplyForm::Verdicts(claims.len()),
             schema: Some(verdicts_schema("claim_verdicts", "claim", "supported", claims.len())),
-        }));
+        };
+        questions.extend(question.repeated(options));
     }
     let mut verdicts = ask(context, options, &questions)?.into_iter();
     let scores = taken.into_iter().map(|taken| match taken {
         Taken::Known(score) => score,
         Taken::Claims { claims, reply } => {
-            let judgements = verdicts.by_ref().take(options.samples.max(1) as usize);
-            combined(judgements.map(|verdict| Ok(judged(&claims, &reply, &verdict?))).collect())
+            let judgements = verdicts.by_ref().take(options.judgements() as usize);
+            let score = combined(judgements.map(|verdict| Ok(judged(&claims, &reply, &verdict?))).collect());
+            score.map(|score| score.taking(&reply.usage))
         }
     });
     Ok(scores.collect())
@@ -123,7 +129,7 @@ fn taken(reply: Reply, sources: &[&str]) -> Taken {
     let texts = reply.value["claims"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let claims: Vec<String> = texts.map(|claim| claim.trim().to_string()).filter(|claim| !claim.is_empty()).collect();
     if claims.is_empty() {
-        return Taken::Known(Ok(Score::skipped("the text makes no claims")));
+        return Taken::Known(Ok(Score::skipped("the text makes no claims").taking(&reply.usage)));
     }
     if sources.is_empty() {
         let verdicts = claims.iter().map(|claim| json!({"claim": claim, "supported": false}));
@@ -132,7 +138,8 @@ fn taken(reply: Reply, sources: &[&str]) -> Taken {
             ("claims_reply".to_string(), json!(reply.chat)),
             ("not_asked".to_string(), "nothing was retrieved".into()),
         ]);
-        return Taken::Known(Ok(Score::scored(ScoreValue::Number(0.0), Some(false), detail)));
+        let score = Score::scored(ScoreValue::Number(0.0), Some(false), detail);
+        return Taken::Known(Ok(score.taking(&reply.usage)));
     }
     Taken::Claims { claims, reply }
 }
@@ -149,7 +156,7 @@ fn judged(claims: &[String], claims_reply: &Reply, verdicts: &Reply) -> Score {
         ("reply".to_string(), json!(verdicts.chat)),
     ]);
     let value = supported as f64 / claims.len() as f64;
-    Score::scored(ScoreValue::Number(value), Some(supported == claims.len()), detail)
+    Score::scored(ScoreValue::Number(value), Some(supported == claims.len()), detail).taking(&verdicts.usage)
 }
 
 /// Texts with their numbers from 1, as prompts show them.

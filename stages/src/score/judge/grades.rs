@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::claims::{known_zero, numbered};
+use super::claims::{accepted, known_zero, numbered};
 use super::judge_evaluator::JudgeOptions;
 use super::judge_kind::{JudgeKind, OpenVikingParse, OpenVikingScale};
 use super::openviking_reply::parse_openviking_reply;
 use super::prompts::{RUBRIC_CASE, ReplyForm};
 use super::questions::{Question, Reply, ask};
-use super::repeats::combined;
+use super::repeats::with_judgements;
 use super::rubric::RubricScale;
 use crate::artifact::{Json, Score, ScoreValue};
 use crate::contract::Context;
@@ -37,29 +37,17 @@ pub(super) fn score(
     let mut questions = Vec::new();
     for (response, _) in responses.iter().zip(&known).filter(|(_, known)| known.is_none()) {
         let view = view(kind, options, response);
-        questions.extend((0..options.samples.max(1)).map(|sample| Question {
-            about: response,
-            sample,
-            prompt: &prompt,
-            view: view.clone(),
-            form: form.clone(),
-            schema: schema.clone(),
-        }));
+        let (form, schema) = (form.clone(), schema.clone());
+        let question = Question { about: response, sample: 0, prompt: &prompt, view, form, schema };
+        questions.extend(question.repeated(options));
     }
-    let mut replies = ask(context, options, &questions)?.into_iter();
-    let score = |known: Option<Score>| match known {
-        Some(score) => Ok(score),
-        None => {
-            let judgements = replies.by_ref().take(options.samples.max(1) as usize);
-            combined(judgements.map(|reply| Ok(judged(kind, &reply?))).collect())
-        }
-    };
-    Ok(known.into_iter().map(score).collect())
+    let replies = ask(context, options, &questions)?;
+    Ok(with_judgements(known, replies, options, |reply| judged(kind, reply)))
 }
 
 /// The score of a response of which nobody needs to be asked.
 fn known(kind: &JudgeKind, response: &Scorable<'_>) -> Option<Score> {
-    let golds = response.case.gold.answers.iter().any(|gold| !gold.trim().is_empty());
+    let golds = !accepted(response).is_empty();
     let answered = response.response.answer.is_some_and(|answer| !answer.trim().is_empty());
     let (needs_gold, needs_answer) = match kind {
         JudgeKind::Rubric(rubric) => (rubric.uses(&["gold", "golds"]), kind.reads().answer),

@@ -49,6 +49,11 @@ impl JudgeOptions {
             attempts: 3,
         }
     }
+
+    /// How many judgements are asked for on each response.
+    pub(super) fn judgements(&self) -> u32 {
+        self.samples.max(1)
+    }
 }
 
 /// An evaluator that asks a chat model. What it is told, by whom, and which replies count is all in its key; a reply that is

@@ -103,7 +103,7 @@ impl JudgeKind {
     /// Bumped by hand whenever the same replies give another score, or the same case another request by other means than its
     /// prompt; in the key.
     pub(super) fn code_version(&self) -> u64 {
-        1
+        2
     }
 
     pub(super) fn about(&self) -> About {

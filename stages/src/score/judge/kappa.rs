@@ -56,7 +56,8 @@ pub fn agreement(scale: KappaScale, pairs: &[(String, String)]) -> Option<Agreem
             (same, 1.0 - same as f64 / count, 1.0 - chance / (count * count))
         }
     };
-    let kappa = (expected > 0.0).then(|| 1.0 - observed / expected);
+    // Of numbers whose squares are infinite nothing is known.
+    let kappa = (expected > 0.0 && expected.is_finite()).then(|| 1.0 - observed / expected);
     Some(Agreement { cases: pairs.len(), same: same as f64 / count, kappa })
 }
 
@@ -90,5 +91,6 @@ mod tests {
         assert_eq!(of(KappaScale::Ordinal, &[("4", "4.0", 3)]), Agreement { cases: 3, same: 1.0, kappa: None });
         assert_eq!(of(KappaScale::Nominal, &[("yes", "no", 3)]).kappa, Some(0.0));
         assert_eq!(agreement(KappaScale::Nominal, &[]), None);
+        assert_eq!(of(KappaScale::Ordinal, &[("1e300", "0", 1), ("0", "1e300", 1)]).kappa, None);
     }
 }

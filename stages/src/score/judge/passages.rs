@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use super::claims::{known_zero, numbered, verdicts_schema};
+use super::claims::{accepted, known_zero, numbered, verdicts_schema};
 use super::judge_evaluator::JudgeOptions;
 use super::prompts::ReplyForm;
 use super::questions::{Question, Reply, ask};
-use super::repeats::combined;
+use super::repeats::with_judgements;
 use crate::artifact::{Json, Score, ScoreValue};
 use crate::contract::Context;
 use crate::error::{RowError, StageError};
@@ -22,11 +22,11 @@ pub(super) fn score(
     let mut known: Vec<Option<Score>> = Vec::with_capacity(responses.len());
     let mut questions = Vec::new();
     for response in responses {
-        let texts = options.contexts.texts(response.response.results);
-        if response.case.gold.answers.is_empty() {
+        if accepted(response).is_empty() {
             known.push(Some(Score::skipped("the case has no accepted answer")));
             continue;
         }
+        let texts = options.contexts.texts(response.response.results);
         if texts.is_empty() {
             known.push(Some(known_zero("nothing was retrieved")));
             continue;
@@ -37,24 +37,18 @@ pub(super) fn score(
             "question": response.case.query, "gold": response.case.gold.answers.join(" | "),
             "passages": numbered(texts.into_iter()),
         });
-        questions.extend((0..options.samples.max(1)).map(|sample| Question {
+        let question = Question {
             about: response,
-            sample,
+            sample: 0,
             prompt: &options.prompt,
-            view: view.clone(),
+            view,
             form: ReplyForm::Passages(count),
             schema: Some(verdicts_schema("passage_verdicts", "passage", "useful", count)),
-        }));
+        };
+        questions.extend(question.repeated(options));
     }
-    let mut replies = ask(context, options, &questions)?.into_iter();
-    let score = |known: Option<Score>| match known {
-        Some(score) => Ok(score),
-        None => {
-            let judgements = replies.by_ref().take(options.samples.max(1) as usize);
-            combined(judgements.map(|reply| Ok(judged(&reply?))).collect())
-        }
-    };
-    Ok(known.into_iter().map(score).collect())
+    let replies = ask(context, options, &questions)?;
+    Ok(with_judgements(known, replies, options, judged))
 }
 
 fn judged(reply: &Reply) -> Score {

@@ -7,14 +7,16 @@ use super::prompts::{ReplyForm, message};
 use super::reply_rule;
 use crate::contract::Context;
 use crate::error::{RowError, RowErrorKind, StageError};
-use crate::model::{ChatReply, ChatRequest, Prompt, ReplySchema, ask_chat};
+use crate::model::{ChatReply, ChatRequest, ModelUsage, Outcome, Prompt, ReplySchema, ask_chat};
 use crate::score::evaluator::Scorable;
 use crate::step::Step;
+use crate::unique_json::UniqueJson;
 
 /// How far apart the seeds of repeated judgements are, so that those of a reply that is asked for again are none of them.
 const SEEDS_APART: u64 = 1 << 16;
 
 /// A question on one case.
+#[derive(Clone)]
 pub(super) struct Question<'a> {
     /// The response that it is about.
     pub(super) about: &'a Scorable<'a>,
@@ -28,6 +30,13 @@ pub(super) struct Question<'a> {
     pub(super) schema: Option<ReplySchema>,
 }
 
+impl<'a> Question<'a> {
+    /// The question as often as judgements are asked for, each time as another sample.
+    pub(super) fn repeated(self, options: &JudgeOptions) -> impl Iterator<Item = Question<'a>> + use<'a> {
+        (0..options.judgements()).map(move |sample| Question { sample, ..self.clone() })
+    }
+}
+
 /// A reply that is as asked for.
 #[derive(Debug, Clone)]
 pub(super) struct Reply {
@@ -35,6 +44,8 @@ pub(super) struct Reply {
     pub(super) chat: ChatReply,
     /// The JSON that it is; null where none was asked for.
     pub(super) value: Value,
+    /// What it took when it was made.
+    pub(super) usage: ModelUsage,
 }
 
 /// What the model replies to each of `questions`, in order. Each reply is a row, so a question that anybody asked before in the
@@ -81,19 +92,20 @@ pub(super) fn ask(
                 return Err(error);
             }
             let (outcome, schema) = replies.next().ok_or_else(lost)?;
-            let chat = outcome?.reply;
+            let Outcome { reply: chat, usage, .. } = outcome?;
             let value = match schema {
                 Some(schema) => read(schema, &chat).map_err(|why| RowError::new(RowErrorKind::BadReply, why))?,
                 None => Value::Null,
             };
-            Ok(Reply { chat, value })
+            Ok(Reply { chat, value, usage })
         })
         .collect())
 }
 
-/// The JSON that a reply is, if it is as asked for: nothing is converted, repaired or picked out.
+/// The JSON that a reply is, if it is as asked for: nothing is converted, repaired or picked out, of two values of one key
+/// either.
 fn read(schema: &ReplySchema, reply: &ChatReply) -> Result<Value, String> {
-    let value: Value = serde_json::from_str(&reply.text).map_err(|error| error.to_string())?;
+    let UniqueJson(value) = serde_json::from_str(&reply.text).map_err(|error| error.to_string())?;
     reply_rule::check(&schema.schema, &value)?;
     in_order(&value)?;
     Ok(value)
@@ -109,4 +121,22 @@ fn in_order(value: &Value) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_reply_says_a_thing_once() {
+        let schema = ReplySchema {
+            name: "grade",
+            schema: json!({"type": "object", "properties": {"score": {"type": "integer", "minimum": 0, "maximum": 4}}}),
+        };
+        let read = |text: &str| read(&schema, &ChatReply { text: text.to_string(), finish_reason: None, asking: 0 });
+        assert_eq!(read(r#"{"score": 4}"#), Ok(json!({"score": 4})));
+        assert!(read(r#"{"score": 1, "score": 4}"#).is_err_and(|why| why.contains("score")));
+    }
 }

@@ -4,8 +4,28 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use super::judge_evaluator::JudgeOptions;
+use super::questions::Reply;
 use crate::artifact::{Json, Score, ScoreValue};
 use crate::error::RowError;
+use crate::score::sample_scores::majority;
+
+/// A score for each of `known`: itself, or where there is none what `judged` makes of the next of `replies`, as many as there
+/// are judgements on a response.
+pub(super) fn with_judgements(
+    known: Vec<Option<Score>>,
+    replies: Vec<Result<Reply, RowError>>,
+    options: &JudgeOptions,
+    judged: impl Fn(&Reply) -> Score,
+) -> Vec<Result<Score, RowError>> {
+    let mut replies = replies.into_iter();
+    let judged = |reply: Result<Reply, RowError>| reply.map(|reply| judged(&reply).taking(&reply.usage));
+    let score = |known: Option<Score>| match known {
+        Some(score) => Ok(score),
+        None => combined(replies.by_ref().take(options.judgements() as usize).map(judged).collect()),
+    };
+    known.into_iter().map(score).collect()
+}
 
 /// The score of the judgements on one response, at least one, in their order: the mean of numbers, the label that most say (the
 /// first said of equals). It passed where more than half did. The detail holds every judgement, and under `consistency` how far
@@ -21,7 +41,7 @@ pub(super) fn combined(judgements: Vec<Result<Score, RowError>>) -> Result<Score
         return Ok(scores.into_iter().next().unwrap_or_else(|| Score::skipped("nobody was asked")));
     }
     let numbers: Vec<f64> = values.iter().filter_map(|value| value.number()).collect();
-    let words: Vec<String> = values.iter().map(|value| word(value)).collect();
+    let words: Vec<String> = values.iter().map(|value| value.text()).collect();
     let mut consistency = Json::from_iter([("same".to_string(), json!(same_pairs(&words)))]);
     let value = if numbers.len() == values.len() {
         let (least, most) = numbers.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(*x), b.max(*x)));
@@ -29,31 +49,21 @@ pub(super) fn combined(judgements: Vec<Result<Score, RowError>>) -> Result<Score
         consistency.insert("max".to_string(), json!(most));
         ScoreValue::Number(numbers.iter().sum::<f64>() / numbers.len() as f64)
     } else {
-        ScoreValue::Label(majority(&words))
+        ScoreValue::Label(majority(&words).cloned().unwrap_or_default())
     };
     let passed: Option<Vec<bool>> = scores.iter().map(|score| score.passed).collect();
     let passed = passed.map(|passed| 2 * passed.iter().filter(|passed| **passed).count() > passed.len());
     let judgements: Vec<Value> = scores
         .iter()
-        .zip(&words)
-        .map(|(score, word)| {
-            let value = score.value.as_ref().and_then(ScoreValue::number).map_or_else(|| json!(word), |n| json!(n));
-            json!({"value": value, "passed": score.passed, "detail": score.detail})
-        })
+        .zip(values)
+        .map(|(score, value)| json!({"value": value.json(), "passed": score.passed, "detail": score.detail}))
         .collect();
     let detail = Json::from_iter([
         ("judgements".to_string(), judgements.into()),
         ("consistency".to_string(), Value::Object(consistency)),
     ]);
-    Ok(Score::scored(value, passed, detail))
-}
-
-fn word(value: &ScoreValue) -> String {
-    match value {
-        ScoreValue::Number(number) => number.to_string(),
-        ScoreValue::Bool(value) => value.to_string(),
-        ScoreValue::Label(label) => label.clone(),
-    }
+    let usage = scores.iter().flat_map(|score| &score.usage);
+    Ok(usage.fold(Score::scored(value, passed, detail), Score::taking))
 }
 
 /// The share of pairs of equal words.
@@ -65,12 +75,6 @@ fn same_pairs(words: &[String]) -> f64 {
     let pairs = |count: u64| count * count.saturating_sub(1) / 2;
     let all = pairs(words.len() as u64).max(1);
     counts.values().map(|count| pairs(*count)).sum::<u64>() as f64 / all as f64
-}
-
-fn majority(words: &[String]) -> String {
-    let count = |word: &String| words.iter().filter(|other| *other == word).count();
-    // Of equals, `max_by_key` gives the last.
-    words.iter().rev().max_by_key(|word| count(word)).cloned().unwrap_or_default()
 }
 
 #[cfg(test)]

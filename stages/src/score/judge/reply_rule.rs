@@ -2,6 +2,11 @@
 
 use serde_json::Value;
 
+use crate::model::json_reply::shortened;
+
+/// How much of a value a message shows, in Unicode code points.
+const SHOWN_CHARS: usize = 80;
+
 /// Holds `value` against `schema`, which uses no more of JSON Schema than requests of judges do: `type`, `enum`, `properties`
 /// (all of them required, none beside them), `items`, `minItems`, `maxItems`, `minimum`, `maximum`. Servers that were asked
 /// for structured output are held to it as well: some of them look away.
@@ -16,7 +21,9 @@ pub(super) fn check(schema: &Value, value: &Value) -> Result<(), String> {
 
 fn check_at(schema: &Value, value: &Value, at: &str) -> Result<(), String> {
     let place = if at.is_empty() { String::new() } else { format!(" at {at}") };
-    let wrong = |expected: &str| Err(format!("expected {expected}{place}, found {}", shown(value)));
+    let wrong = |expected: &str| {
+        Err(format!("expected {expected}{place}, found {}", shortened(&value.to_string(), SHOWN_CHARS)))
+    };
     if let Some(allowed) = schema["enum"].as_array() {
         let same = |word: &Value| word == value && word.is_i64() == value.is_i64();
         if !allowed.iter().any(same) {
@@ -69,15 +76,6 @@ fn check_at(schema: &Value, value: &Value, at: &str) -> Result<(), String> {
         Some("boolean") => wrong("true or false"),
         _ if value.is_string() => Ok(()),
         _ => wrong("a text"),
-    }
-}
-
-/// The start of a value, for a message.
-fn shown(value: &Value) -> String {
-    let text = value.to_string();
-    match text.char_indices().nth(80) {
-        Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),
-        None => text,
     }
 }
 

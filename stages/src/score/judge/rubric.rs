@@ -14,7 +14,7 @@ pub enum RubricScale {
         min: i64,
         /// The greatest.
         max: i64,
-        /// The least number with which a case passes.
+        /// The least number with which a case passes; the greatest one where a lower number is better.
         passes: Option<i64>,
     },
     /// One of these words, at least two; a label, which is in no mean.
@@ -70,6 +70,10 @@ impl Walk for Rubric {
                     Some(passes) => v.int("passes", *passes),
                     None => v.null("passes"),
                 }
+                // Which side of the bound passes hangs on it, and nothing else does.
+                if passes.is_some() && !self.higher_is_better {
+                    v.bool("higher_is_better", false);
+                }
             }
             RubricScale::Labels { labels, passes } => {
                 for (name, words) in [("labels", labels), ("passes", passes)] {
@@ -80,5 +84,23 @@ impl Walk for Rubric {
             }
         }
         v.end();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ragstage_cache::key::key_of;
+
+    use super::*;
+
+    #[test]
+    fn which_side_of_the_bound_passes_is_in_the_key() {
+        let key = |passes, higher_is_better| {
+            let scale = RubricScale::Number { min: 0, max: 10, passes };
+            key_of(&Rubric { instruction: Prompt::new("Count the errors."), scale, higher_is_better })
+        };
+        assert_ne!(key(Some(3), true), key(Some(3), false));
+        // Without a bound it says how reports read the numbers, and no score hangs on it.
+        assert_eq!(key(None, true), key(None, false));
     }
 }

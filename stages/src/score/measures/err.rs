@@ -1,7 +1,7 @@
 //! Expected reciprocal rank.
 
-use super::judged_ranking::{JudgedRanking, Judgements};
-use super::measure::Measure;
+use super::judged_ranking::JudgedRanking;
+use super::measure::{GradeBound, Measure};
 use crate::score::definition::{CutoffRule, Definition, Parameter, ParameterKind, UNIT};
 use crate::score::retrieval::RetrievalEvaluator;
 
@@ -28,13 +28,8 @@ impl Measure for ExpectedReciprocalRank {
         sum
     }
 
-    fn check(&self, judgements: &Judgements) -> Result<(), String> {
-        match judgements.positive().first() {
-            Some(&highest) if highest > self.max_grade => {
-                Err(format!("expected grades up to {} (max_grade), found {highest}", self.max_grade))
-            }
-            _ => Ok(()),
-        }
+    fn bound(&self) -> Option<GradeBound> {
+        Some(GradeBound { highest: self.max_grade, by: "(max_grade)" })
     }
 
     fn level(&self) -> i64 {
@@ -64,13 +59,16 @@ pub(crate) static ERR: Definition = Definition {
     other_names: &["expected_reciprocal_rank"],
     cutoff: CutoffRule::Optional,
     parameters: &[MAX_GRADE, UNIT],
-    code_version: 1,
+    code_version: 2,
     build: |identity| {
+        let max_grade = identity.whole(MAX_GRADE.name);
+        if max_grade > HIGHEST {
+            return Err(format!(
+                "option max_grade of ERR must be a whole number from 1 to {HIGHEST}, found {max_grade}"
+            ));
+        }
         RetrievalEvaluator::build(identity, |identity, _| {
-            Box::new(ExpectedReciprocalRank {
-                max_grade: identity.whole("max_grade").min(HIGHEST),
-                cutoff: identity.cutoff,
-            })
+            Box::new(ExpectedReciprocalRank { max_grade, cutoff: identity.cutoff })
         })
     },
 };
@@ -94,9 +92,13 @@ mod tests {
 
     #[test]
     fn a_grade_beyond_the_highest_is_refused() {
-        let measure = ExpectedReciprocalRank { max_grade: 2, cutoff: None };
-        assert!(measure.check(&Judgements::from_iter([2, 0])).is_ok());
-        let error = measure.check(&Judgements::from_iter([3])).expect_err("too high");
-        assert_eq!(error, "expected grades up to 2 (max_grade), found 3");
+        let bound = ExpectedReciprocalRank { max_grade: 2, cutoff: None }.bound().expect("a bound");
+        let fault = |judged: &[(&str, i64)]| {
+            let judgements = judged.iter().map(|(_, grade)| *grade).collect();
+            bound.fault(&judgements, judged.iter().copied())
+        };
+        assert_eq!(fault(&[("a", 2), ("b", 0)]), None);
+        let found = fault(&[("a", 3), ("b", 4), ("c", 4), ("d", 1)]);
+        assert_eq!(found.as_deref(), Some("expected grades up to 2 (max_grade), found 4 of b"));
     }
 }

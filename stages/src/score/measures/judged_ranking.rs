@@ -1,5 +1,7 @@
 //! A ranking as measures see it: grades, whatever was ranked.
 
+use crate::score::ranking::top;
+
 /// How often each grade was given in the judgements of one case.
 ///
 /// Grades below 0 are judged and gain nothing. trec_eval keeps -1 and -2 for documents that were not in the pool, or were in it
@@ -61,8 +63,7 @@ pub struct JudgedRanking<'a> {
 impl<'a> JudgedRanking<'a> {
     /// The first `cutoff` grades, or all.
     pub fn top(&self, cutoff: Option<u32>) -> &'a [Option<i64>] {
-        let k = cutoff.map_or(self.grades.len(), |k| self.grades.len().min(k as usize));
-        self.grades.get(..k).unwrap_or(self.grades)
+        top(self.grades, cutoff)
     }
 
     /// How many of the first `cutoff` have a grade of `level` or more.
@@ -72,7 +73,7 @@ impl<'a> JudgedRanking<'a> {
 }
 
 /// Whether a grade is `level` or more.
-pub(super) fn is_relevant(grade: Option<i64>, level: i64) -> bool {
+pub(crate) fn is_relevant(grade: Option<i64>, level: i64) -> bool {
     grade.is_some_and(|grade| grade >= level)
 }
 

@@ -1,7 +1,7 @@
 //! Normalised discounted cumulative gain.
 
-use super::judged_ranking::{JudgedRanking, Judgements};
-use super::measure::Measure;
+use super::judged_ranking::JudgedRanking;
+use super::measure::{GradeBound, Measure};
 use crate::score::definition::{CutoffRule, Definition, Parameter, ParameterKind, UNIT, VARIANT};
 use crate::score::retrieval::RetrievalEvaluator;
 
@@ -25,7 +25,7 @@ impl Gain {
     }
 }
 
-/// Beyond this 2^grade, or a sum of some of them, is infinite as a double; [`Measure::check`] refuses such grades.
+/// Beyond this 2^grade, or a sum of some of them, is infinite as a double; [`Measure::bound`] refuses such grades.
 const HIGHEST_EXPONENT: i64 = 1000;
 
 /// Discounted cumulative gain over that of the ideal ranking of all judged documents, discount 1 / log2(rank + 1).
@@ -47,13 +47,9 @@ impl Measure for Ndcg {
         self.dcg(ranking.top(self.cutoff).iter().map(|grade| grade.unwrap_or(0))) / ideal
     }
 
-    fn check(&self, judgements: &Judgements) -> Result<(), String> {
-        match judgements.positive().first() {
-            Some(&highest) if self.gain == Gain::Exponential && highest > HIGHEST_EXPONENT => {
-                Err(format!("expected grades up to {HIGHEST_EXPONENT} for the gain 2^grade - 1, found {highest}"))
-            }
-            _ => Ok(()),
-        }
+    fn bound(&self) -> Option<GradeBound> {
+        let bound = GradeBound { highest: HIGHEST_EXPONENT, by: "for the gain 2^grade - 1" };
+        (self.gain == Gain::Exponential).then_some(bound)
     }
 
     fn level(&self) -> i64 {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ragstage_cache::{KeyVisitor, Walk};
 
 use super::protocol::{Said, batch_request, request};
-use super::spec::ProgramSpec;
+use super::spec::{ProgramRunner, ProgramSpec};
 use crate::artifact::Score;
 use crate::contract::{Call, Context, Free, Pool, Row, RowBatch, RowItem, RowOutcome};
 use crate::error::{RowError, RowErrorKind, StageError, StageErrorKind};
@@ -30,6 +30,8 @@ pub struct Program {
 /// The evaluators that a program is: one for each of its scores. Nothing is started before the first case is asked for.
 pub fn columns(spec: ProgramSpec) -> Vec<Program> {
     let processes = Processes::new(spec.launch.clone(), Pairing::ById);
+    // Our shim says when the file is loaded: one that does not load is no fault of a case.
+    let processes = if spec.runner == ProgramRunner::Python { processes.that_greet() } else { processes };
     let running = Arc::new(Running { spec, processes });
     let columns = match running.spec.scores.as_slice() {
         [] => vec![None],
@@ -109,7 +111,7 @@ impl ScoreTogether for Program {
         let slot = Slot { spec, salt: responses.first().map_or(0, |response| response.salt) };
         let batch = || RowBatch { slot: &slot, pool: Pool::Programs, items: &items, cost: &Free };
         // What cannot be started at all is no fault of a case.
-        if let Err(error) = context.check_before(&batch(), &|_| processes.ready())? {
+        if let Err(error) = context.check_before(&batch(), &|call| processes.ready(call.timeout))? {
             let why = format!("evaluator {:?}: {}", spec.name, error.message);
             return Err(StageError { step: Step::Score, kind: StageErrorKind::Provider(why) });
         }

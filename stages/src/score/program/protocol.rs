@@ -42,6 +42,10 @@
 //! | `items` | one reply, without `id`, for each of the request's, in their order |
 //!
 //! Other fields are refused, and so is a key that is there twice.
+//!
+//! One line for each request: a second one right behind a reply fails the case of that reply, and the program is started again.
+//! Where it comes so late that the reply was taken already, the program is started again for the next request, which is
+//! asked there.
 
 use std::collections::BTreeMap;
 
@@ -175,6 +179,10 @@ impl Said {
             Some(other) => return Err(wrong("items", "a list", &describe(&other))),
             None => return Err(wrong("items", "a list", "nothing")),
         };
+        let mut fields = reply.as_object().into_iter().flat_map(Json::keys);
+        if let Some(other) = fields.find(|field| !["items", "error"].contains(&field.as_str())) {
+            return Err(wrong("", "only items and error", &format!("{other:?}")));
+        }
         if items.len() != count {
             return Err(wrong("items", &format!("{count} replies"), &items.len().to_string()));
         }
@@ -368,6 +376,8 @@ mod tests {
         assert!(said[2].as_ref().is_err_and(|error| error.message.starts_with("items[2].scores: expected a number")));
         let short = Said::of_batch(json!({"items": []}), 2, &[]).expect_err("refused");
         assert_eq!(short.message, "items: expected 2 replies, found 0");
+        let more = Said::of_batch(json!({"items": [{"scores": 1}], "scores": 1}), 1, &[]).expect_err("refused");
+        assert_eq!(more.message, "the reply: expected only items and error, found \"scores\"");
         // Of all of them: each is asked for alone.
         assert!(Said::of_batch(json!({"error": "no"}), 2, &[]).is_err_and(|error| error.kind.of_the_request()));
     }

@@ -1,4 +1,5 @@
-"""Runs `evaluate(case, response)` of a Python file for ragstage: a request per line in, a reply per line out.
+"""Runs `evaluate(case, response)` of a Python file for ragstage: a request per line in, a reply per line out, and before the first
+reply a line that says that the file is loaded.
 
 Started with the path of the file. What that prints goes to stderr, for stdout belongs to the protocol.
 """
@@ -136,6 +137,8 @@ def unlike_itself(value):
 def main():
     requests, replies = pipes()
     evaluator = Evaluator(sys.argv[1])
+    replies.write('{"ready": true}\n')
+    replies.flush()
     for line in requests:
         request = json.loads(line)
         if "items" in request:

@@ -19,6 +19,7 @@ use crate::aggregate::series::Series;
 use crate::aggregate::{GateOutcome, GateSpec, PlannedQuery};
 use crate::artifact::{Documents, Golds};
 use crate::prepare::QRELS_WITHOUT_QUERY;
+use crate::score::ranked_documents;
 
 /// What was seen so far.
 pub(in crate::aggregate::report) struct Lints<'a> {
@@ -76,11 +77,11 @@ impl<'a> Lints<'a> {
             column.document_ids.see(case_id, &retrieved.results, &self.documents);
             column.duplicates.see(case_id, &retrieved.results);
             column.ties.see(case_id, &retrieved.results);
-            column.self_hits.see(case_id, &retrieved.results);
-            let unit = self.cases.units.units.iter().find(|unit| unit.unit_id == case.unit_id);
-            column.bypass.see(case_id, unit.map_or(0, |unit| unit.documents), &retrieved.results);
+            let documents = ranked_documents(&retrieved.results);
+            column.self_hits.see(case_id, &documents);
+            column.bypass.see(case_id, case.unit_documents, &documents);
             if let Some(gold) = case.gold {
-                column.unjudged.see(case_id, gold, &retrieved.results);
+                column.unjudged.see(case_id, gold, &documents);
             }
         }
     }
@@ -100,14 +101,14 @@ impl<'a> Lints<'a> {
     /// All that is to be told, once every case was seen, but what is `silenced` by name.
     pub(in crate::aggregate::report) fn finish(
         self,
-        gates: (&[GateSpec], &[GateOutcome]),
+        gates: &[(&GateSpec, GateOutcome)],
         known: &[(String, String)],
         silenced: &[String],
     ) -> Vec<Lint> {
         let names_documents = self.gold.as_ref().is_some_and(DanglingGold::names_documents);
         let mut lints = self.gold.map(|gold| gold.lints(self.cases)).unwrap_or_default();
         lints.extend(self.of_gold);
-        lints.extend(small_n::lints(gates.0, gates.1));
+        lints.extend(small_n::lints(gates));
         lints.extend(known.iter().filter_map(|(name, message)| {
             let name = LINTS.into_iter().find(|known| known == name)?;
             Some(Lint { name, message: message.clone(), cases: Vec::new(), count: 1 })

@@ -1,7 +1,7 @@
 //! The names of all lints, by which they are silenced.
 
 /// All lints of reports, of plans and of comparisons, sorted.
-pub const LINTS: [&str; 15] = [
+pub const LINTS: [&str; 16] = [
     "constant-scores",
     "dangling-gold",
     "duplicate-hits",
@@ -9,6 +9,7 @@ pub const LINTS: [&str; 15] = [
     "judge-drift",
     "no-document-ids",
     "no-qrels",
+    "other-data",
     "qrels-without-query",
     "retrieval-bypass",
     "self-hit",

@@ -1,11 +1,9 @@
 //! `retrieval-bypass`: every document is retrieved for every question. Then nothing was retrieved, and a recall of 1 says nothing.
 
-use std::collections::HashSet;
+use std::borrow::Cow;
 
 use super::lint::{Cases, Lint};
 use crate::aggregate::PlannedQuery;
-use crate::artifact::Hit;
-use crate::score::ranked_documents;
 
 /// Below this many documents a knowledge base is no place to search in; one alone is read chunk by chunk.
 const LEAST_DOCUMENTS: u64 = 2;
@@ -20,13 +18,12 @@ pub(super) struct RetrievalBypass {
 }
 
 impl RetrievalBypass {
-    /// Looks at the results of a case whose unit has `documents`.
-    pub(super) fn see(&mut self, case_id: &str, documents: u64, hits: &[Hit]) {
-        if documents < LEAST_DOCUMENTS {
+    /// Looks at the ranked documents of a case whose unit has so many.
+    pub(super) fn see(&mut self, case_id: &str, unit_documents: u64, documents: &[Cow<'_, str>]) {
+        if unit_documents < LEAST_DOCUMENTS {
             return;
         }
-        let found: HashSet<_> = ranked_documents(hits).into_iter().collect();
-        if found.len() as u64 >= documents { self.all.add(case_id) } else { self.others += 1 }
+        if documents.len() as u64 >= unit_documents { self.all.add(case_id) } else { self.others += 1 }
     }
 
     /// What is wrong with the rankings of `planned`.

@@ -1,10 +1,10 @@
 //! `self-hit`: a result is the document of its own question. Whether it should count is a matter of the benchmark (ArguAna and
 //! Quora leave it out).
 
+use std::borrow::Cow;
+
 use super::lint::{Cases, Lint, counted};
 use crate::aggregate::PlannedQuery;
-use crate::artifact::Hit;
-use crate::score::ranked_documents;
 
 /// The rankings of one query of one recipe.
 #[derive(Default)]
@@ -13,9 +13,9 @@ pub(super) struct SelfHit {
 }
 
 impl SelfHit {
-    /// Looks at the results of a case.
-    pub(super) fn see(&mut self, case_id: &str, hits: &[Hit]) {
-        if ranked_documents(hits).iter().any(|document| document == case_id) {
+    /// Looks at the ranked documents of a case.
+    pub(super) fn see(&mut self, case_id: &str, documents: &[Cow<'_, str>]) {
+        if documents.iter().any(|document| document == case_id) {
             self.cases.add(case_id);
         }
     }

@@ -5,9 +5,8 @@ use crate::aggregate::{GateOutcome, GateSpec};
 
 /// Gates whose paired interval reaches from beyond the margin to no loss at all: they can neither show what they are about nor exclude
 /// it.
-pub(super) fn lints(gates: &[GateSpec], outcomes: &[GateOutcome]) -> Vec<Lint> {
-    let lint = |outcome: &GateOutcome| {
-        let gate = gates.iter().find(|gate| gate.text() == outcome.gate)?;
+pub(super) fn lints(gates: &[(&GateSpec, GateOutcome)]) -> Vec<Lint> {
+    let lint = |(gate, outcome): &(&GateSpec, GateOutcome)| {
         let margin = gate.no_worse_than.as_ref()?.margin;
         let paired = outcome.paired.as_ref()?;
         let (low, high) = paired.interval?;
@@ -21,5 +20,5 @@ pub(super) fn lints(gates: &[GateSpec], outcomes: &[GateOutcome]) -> Vec<Lint> {
             count: paired.cases,
         })
     };
-    outcomes.iter().filter_map(lint).collect()
+    gates.iter().filter_map(lint).collect()
 }

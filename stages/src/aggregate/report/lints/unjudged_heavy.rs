@@ -1,10 +1,12 @@
 //! `unjudged-heavy`: most of what is retrieved was never judged. Unjudged documents count as not relevant, so a measure is a lower bound
 //! then and no score.
 
+use std::borrow::Cow;
+
 use super::lint::{Cases, Lint};
 use crate::aggregate::PlannedQuery;
-use crate::artifact::{Gold, Hit};
-use crate::score::{Qrels, ranked_documents};
+use crate::artifact::Gold;
+use crate::score::Qrels;
 
 /// How many ranks are looked at.
 const RANKS: usize = 10;
@@ -22,15 +24,14 @@ pub(super) struct UnjudgedHeavy {
 }
 
 impl UnjudgedHeavy {
-    /// Looks at the results of a case with its gold.
-    pub(super) fn see(&mut self, case_id: &str, gold: &Gold, hits: &[Hit]) {
+    /// Looks at the ranked documents of a case with its gold.
+    pub(super) fn see(&mut self, case_id: &str, gold: &Gold, documents: &[Cow<'_, str>]) {
         let Ok(qrels) = Qrels::of(gold) else { return };
         if qrels.is_empty() {
             return;
         }
         self.pooled |= qrels.judgements().nonrelevant(1) > 0;
-        let documents = ranked_documents(hits);
-        let top = documents.get(..RANKS).unwrap_or(&documents);
+        let top = documents.get(..RANKS).unwrap_or(documents);
         let judged = top.iter().filter(|document| qrels.grade(document).is_some()).count();
         self.judged += judged;
         self.ranked += top.len();
