@@ -7,6 +7,9 @@ mod embedders;
 mod figure;
 mod full_text;
 mod lexical;
+mod openviking;
+#[path = "../../tests/e2e/openviking_server.rs"]
+mod openviking_server;
 mod process;
 mod provider;
 mod rescore;
@@ -16,17 +19,20 @@ mod trec;
 mod units;
 mod vectors;
 mod warm;
+#[path = "../../tests/e2e/wire.rs"]
+mod wire;
 
 use figure::Figure;
 
 /// A group of figures: its name, and what measures it.
 type Group = (&'static str, fn() -> Vec<Figure>);
 
-const GROUPS: [Group; 10] = [
+const GROUPS: [Group; 11] = [
     ("warm", warm::figures),
     ("rows", rows::figures),
     ("units", units::figures),
     ("provider", provider::figures),
+    ("openviking", openviking::figures),
     ("rescore", rescore::figures),
     ("full_text", full_text::figures),
     ("vectors", vectors::figures),

@@ -57,6 +57,7 @@ fn list(files: &[PathBuf], format: Format, store: Option<&Path>) -> Result<u8, F
             "knowledge_bases": found.iter().map(|kb| json!({
                 "label": kb.label, "system": kb.system.name, "version": kb.system.version, "handle": kb.handle.handle,
                 "documents": kb.handle.documents, "count": kb.handle.count, "current": kb.current,
+                "usage": kb.handle.usage, "usage_unknown": kb.handle.usage_unknown,
             })).collect::<Vec<_>>(),
         }))?,
         Format::Text => {

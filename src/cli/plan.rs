@@ -97,6 +97,7 @@ fn calls_line(totals: &Totals) -> String {
     let bound = |at_least: bool| if at_least { "at least" } else { "at most" };
     let whose = |pool: Pool| match pool {
         Pool::Queries => "systems under test",
+        Pool::Ingest => "systems that take documents in",
         Pool::Embeddings => "embedding endpoints",
         Pool::Rerank => "reranking endpoints",
         Pool::Llm => "chat models",
@@ -120,7 +121,7 @@ fn calls_line(totals: &Totals) -> String {
             let (tokens, cost) = (Account::count(spend.tokens), Account::money(spend.usd()));
             format!("tokens: {bound} {tokens}; cost: {bound} ${cost}{without}")
         }
-        None if totals.pools.iter().all(|pool| pool.pool == Pool::Queries) => {
+        None if totals.pools.iter().all(|pool| matches!(pool.pool, Pool::Queries | Pool::Ingest)) => {
             "tokens and cost: known to those systems only".to_string()
         }
         None => "tokens and cost: not known before what they depend on is there".to_string(),
@@ -143,7 +144,8 @@ fn line(entry: &Entry) -> String {
         let kind = if rows.calls { "calls" } else { "rows" };
         format!(" [{at_most}{} of {} {kind}]", rows.missing, rows.total)
     });
-    let asked = entry.calls.iter().filter(|calls| calls.calls > 0 && calls.pool != Pool::Queries);
+    let asked =
+        entry.calls.iter().filter(|calls| calls.calls > 0 && !matches!(calls.pool, Pool::Queries | Pool::Ingest));
     let asked: String = asked
         .map(|calls| {
             let bound = if calls.at_least { "at least" } else { "at most" };

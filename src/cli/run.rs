@@ -237,7 +237,7 @@ fn explain_code(code: u8, outcome: &BatchOutcome) {
         exit::PROVIDER if outcome.errors.is_empty() => {
             for closed in outcome.closed_pools.iter().filter(|closed| closed.unusable) {
                 let right = match closed.pool {
-                    Pool::Queries => "address or command",
+                    Pool::Queries | Pool::Ingest => "address or command",
                     _ => "`base_url`, the right model",
                 };
                 tell!("error: {} could not be used: {}", whose(closed.pool), closed.why.error);
@@ -278,6 +278,7 @@ fn tell_what_failed(outcome: &BatchOutcome) {
 fn whose(pool: Pool) -> &'static str {
     match pool {
         Pool::Queries => "the system under test",
+        Pool::Ingest => "the system under test, which was to take documents in,",
         Pool::Embeddings => "the embedding endpoint",
         Pool::Rerank => "the reranking endpoint",
         Pool::Llm => "the chat model",

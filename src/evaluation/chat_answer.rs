@@ -124,6 +124,13 @@ static CONTEXT: Record = Record {
             shape: Shape::Int { min: 1, max: 10_000 },
             need: Need::Default("10"),
         },
+        Field {
+            name: "result_chars",
+            doc: "Most Unicode code points of one result, of which the start is read; no limit by default. Measures of retrieval see \
+                  the whole text.",
+            shape: Shape::Int { min: 1, max: 100_000_000 },
+            need: Need::Optional,
+        },
     ],
     together: &[],
 };
@@ -153,6 +160,7 @@ pub(super) fn convert(
             tokens: context.get("tokens").int().unwrap_or(default.context.tokens),
             tokenizer: context.get("tokenizer").choice().unwrap_or(default.context.tokenizer),
             results: context.get("results").int().unwrap_or(default.context.results),
+            result_chars: context.get("result_chars").int(),
         },
         temperature: view.get("temperature").float().unwrap_or(default.temperature),
         max_tokens: view.get("max_tokens").int().unwrap_or(default.max_tokens),
@@ -288,7 +296,10 @@ mod tests {
         let instructions: Vec<(&str, &str)> =
             options.instructions.iter().map(|(category, text)| (category.as_str(), text.as_str())).collect();
         assert_eq!(instructions, [("year", "Give a year."), ("yes_no", "Yes or no.")]);
-        assert_eq!(options.context, ContextOptions { tokens: 100, tokenizer: Tokenizer::Words, results: 3 });
+        assert_eq!(
+            options.context,
+            ContextOptions { tokens: 100, tokenizer: Tokenizer::Words, results: 3, result_chars: None }
+        );
         assert_eq!((options.temperature, options.max_tokens, options.seed), (0.5, 48, Some(7)));
         assert_eq!((options.stop.as_slice(), options.samples), (["\n".to_string(), "END".to_string()].as_slice(), 3));
         assert_eq!((options.refusal.as_str(), options.citations), ("No idea", false));

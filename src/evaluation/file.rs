@@ -334,7 +334,7 @@ fn convert(
     let rerankers = rerankers::convert(&view.get("rerankers"), environment, faults);
     let prompts = PromptFiles::new(base);
     let queries = match view.get("queries") {
-        absent if !absent.is_given() && !view.is_faulty("queries") => queries::default(),
+        absent if !absent.is_given() && !view.is_faulty("queries") => queries::default(&recipes),
         given => {
             let modes = Modes { models: &models, rerankers: &rerankers, prompts: &prompts };
             queries::convert(&given, &names, &modes, faults)
@@ -385,7 +385,7 @@ fn convert(
         case_results: report::convert(&view.get("report")),
         silence: view.get("silence").texts().unwrap_or_default(),
         baseline: view.get("baseline").text().map(|path| base.join(path)),
-        limits: limits::convert(&view.get("limits")),
+        limits: limits::convert(&view.get("limits"), &recipes),
         served: served(&models, &rerankers, &recipes),
         output,
         files,

@@ -2,6 +2,7 @@
 
 use ragstage_stages::contract::Pool;
 
+use super::recipe::{Recipe, RecipeKind};
 use super::shape::{Field, Need, Range, Record, Shape};
 use super::view::View;
 
@@ -20,6 +21,12 @@ pub(super) static LIMITS: Record = Record {
             name: "queries",
             doc: "Calls of systems under test.",
             shape: Shape::Record(&SYSTEM_POOL),
+            need: Need::Optional,
+        },
+        Field {
+            name: "ingest",
+            doc: "Calls that hand documents over to an OpenViking server; those to other systems are calls of `queries`.",
+            shape: Shape::Record(&INGEST_POOL),
             need: Need::Optional,
         },
         Field {
@@ -67,6 +74,13 @@ static SYSTEM_POOL: Record = Record {
     name: "system_pool",
     doc: "Limits of the calls of systems under test.",
     fields: &[concurrency("8"), REQUESTS, timeout("60"), RETRIES, BREAKER],
+    together: &[],
+};
+
+static INGEST_POOL: Record = Record {
+    name: "ingest_pool",
+    doc: "Limits of the calls that hand documents over.",
+    fields: &[concurrency("10"), REQUESTS, timeout("3600"), RETRIES, BREAKER],
     together: &[],
 };
 
@@ -144,6 +158,8 @@ pub struct Limits {
     pub jobs: Option<usize>,
     /// Calls of systems under test.
     pub queries: PoolLimits,
+    /// Calls that hand documents over to a system under test.
+    pub ingest: PoolLimits,
     /// Calls of embedding endpoints.
     pub embeddings: PoolLimits,
     /// Calls of reranking endpoints.
@@ -165,6 +181,7 @@ impl Default for Limits {
         Limits {
             jobs: None,
             queries: PoolLimits::new(8, 60.0),
+            ingest: PoolLimits::new(10, 3600.0),
             embeddings: PoolLimits::new(4, 60.0),
             rerank: PoolLimits::new(4, 60.0),
             llm: PoolLimits::new(4, 120.0),
@@ -182,6 +199,7 @@ impl Limits {
         match pool {
             Pool::Cpu => None,
             Pool::Queries => Some(&self.queries),
+            Pool::Ingest => Some(&self.ingest),
             Pool::Embeddings => Some(&self.embeddings),
             Pool::Rerank => Some(&self.rerank),
             Pool::Llm => Some(&self.llm),
@@ -222,8 +240,8 @@ impl PoolLimits {
     }
 }
 
-/// The limits that a checked `limits` stands for.
-pub(super) fn convert(view: &View<'_>) -> Limits {
+/// The limits that a checked `limits`, and the systems of `recipes`, stand for.
+pub(super) fn convert(view: &View<'_>, recipes: &[Recipe]) -> Limits {
     let default = Limits::default();
     let pool = |name: &str, default: PoolLimits| {
         let pool = view.get(name);
@@ -236,9 +254,19 @@ pub(super) fn convert(view: &View<'_>) -> Limits {
             breaker: pool.get("breaker").int().unwrap_or(default.breaker),
         }
     };
+    let mut ingest = pool("ingest", default.ingest);
+    let workers = recipes.iter().filter_map(|recipe| match &recipe.kind {
+        RecipeKind::System(system) => system.ingest_workers,
+        _ => None,
+    });
+    if let Some(workers) = workers.min() {
+        let given = view.get("ingest").get("concurrency").is_given();
+        ingest.concurrency = if given { workers.min(ingest.concurrency) } else { workers };
+    }
     Limits {
         jobs: view.get("jobs").int(),
         queries: pool("queries", default.queries),
+        ingest,
         embeddings: pool("embeddings", default.embeddings),
         rerank: pool("rerank", default.rerank),
         llm: pool("llm", default.llm),
@@ -255,7 +283,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<Limits, Vec<String>> {
-        checked(text, &Shape::Record(&LIMITS), |view, _| convert(view))
+        checked(text, &Shape::Record(&LIMITS), |view, _| convert(view, &[]))
     }
 
     #[test]
@@ -264,6 +292,7 @@ mod tests {
         assert_eq!(read(&spelled_out(LIMITS.fields)).unwrap(), Limits::default());
         let pools = [
             ("queries", &SYSTEM_POOL),
+            ("ingest", &INGEST_POOL),
             ("embeddings", &MODEL_POOL),
             ("rerank", &MODEL_POOL),
             ("llm", &LLM_POOL),

@@ -47,6 +47,7 @@ mod statistics;
 mod syntax;
 mod system;
 mod system_http;
+mod system_openviking;
 mod text_file;
 mod tree;
 mod vector;

@@ -14,6 +14,7 @@ use super::node::Value;
 use super::recipe::{NAMED_RECIPE, Recipe, RecipeKind};
 use super::responses::IMPORTED;
 use super::shape::{Field, Need, Record, Shape, TEXT};
+use super::system_openviking::{FIND, check_query, is_openviking};
 use super::view::View;
 use ragstage_stages::nearest::nearest;
 
@@ -192,11 +193,13 @@ pub(super) struct Queries {
     pub incomplete: bool,
 }
 
-/// The queries when the file says nothing: one full-text search.
-pub(super) fn default() -> Queries {
-    let mode = FULL_TEXT_SEARCH.to_string();
+/// The queries when the file says nothing: one full-text search, or the only mode that all `recipes` have.
+pub(super) fn default(recipes: &[Recipe]) -> Queries {
     let options = Json::new();
-    let search = Some(Arc::new(SearchMode::FullText(FullTextSearch)));
+    let (mode, search) = match !recipes.is_empty() && recipes.iter().all(is_openviking) {
+        true => (FIND.to_string(), None),
+        false => (FULL_TEXT_SEARCH.to_string(), Some(Arc::new(SearchMode::FullText(FullTextSearch)))),
+    };
     let query =
         QuerySpec { name: mode.clone(), mode, top_k: DEFAULT_TOP_K, options, search, trace: false, recipes: None };
     Queries { list: vec![query], incomplete: false }
@@ -228,6 +231,9 @@ pub(super) fn convert(view: &View<'_>, names: &RecipeNames<'_>, modes: &Modes<'_
             let options = item.get("options");
             query.search = modes.convert(&query.mode, &options, faults).map(Arc::new);
             check_artifacts(&query, &mode, names, faults);
+        }
+        if let Some(recipe) = names.recipes.iter().find(|recipe| is_openviking(recipe) && query.asks(&recipe.name)) {
+            check_query(&recipe.name, &item, faults);
         }
         queries.list.push(query);
     }
@@ -342,6 +348,8 @@ mod tests {
             files: vec![],
             mapping: Mapping::default(),
             ingest_batch: None,
+            ingest_workers: None,
+            openviking: None,
             transport,
         });
         vec![Recipe { name: "small".into(), kind: built }, Recipe { name: "mine".into(), kind: system }]

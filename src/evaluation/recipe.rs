@@ -20,6 +20,7 @@ use super::parse::PARSE;
 use super::responses::{RESPONSES, ResponsesConfig};
 use super::shape::{Field, Need, Record, Shape, Together};
 use super::system::{SYSTEM, SystemConfig};
+use super::system_openviking::{self, OPENVIKING};
 use super::vector::VECTOR;
 use super::view::View;
 use super::{chunk, embed, full_text, graph, parse, responses, system, vector};
@@ -60,7 +61,7 @@ const GRAPH_FIELD: Field = Field {
 const SYSTEM_FIELD: Field = Field {
     name: "system",
     doc: "A system of your own that is asked instead of a knowledge base built here.",
-    shape: Shape::Record(&SYSTEM),
+    shape: Shape::Either(&[Shape::Keyed("provider", &OPENVIKING), Shape::Record(&SYSTEM)]),
     need: Need::Optional,
 };
 
@@ -170,7 +171,11 @@ pub(super) fn convert(
     let kind = if set.is_given() || view.is_faulty("responses") {
         RecipeKind::Responses(responses::convert(&set, base))
     } else if system.is_given() || view.is_faulty("system") {
-        RecipeKind::System(system::convert(&system, base, environment, faults))
+        let convert = match system.get("provider").is_given() {
+            true => system_openviking::convert,
+            false => system::convert,
+        };
+        RecipeKind::System(convert(&system, base, environment, faults))
     } else {
         // What is there but faulty has been reported; it must not be missed as well by the queries that read it.
         let faulty = |key: &str| view.get(key).is_given() || view.is_faulty(key);

@@ -3,7 +3,7 @@
 use std::net::Ipv6Addr;
 use std::path::{Path, PathBuf};
 
-use ragstage_stages::query::system::{Mapping, Operation};
+use ragstage_stages::query::system::{Mapping, OpenVikingSpec, Operation};
 use ragstage_stages::query::{HttpUrls, Transport};
 
 use super::check::join;
@@ -112,6 +112,10 @@ pub struct SystemConfig {
     pub mapping: Mapping,
     /// How many documents are handed to it at once; all of a unit where absent.
     pub ingest_batch: Option<u32>,
+    /// How many hand-overs are under way at once, where the system says so.
+    pub ingest_workers: Option<usize>,
+    /// What makes it an OpenViking server, where it is one.
+    pub openviking: Option<OpenVikingSpec>,
     /// How it is reached, with secrets in it.
     pub transport: Transport,
 }
@@ -163,6 +167,8 @@ pub(super) fn convert(
         files: files.iter().map(|file| base.join(file)).collect(),
         mapping,
         ingest_batch: view.get("ingest_batch").int(),
+        ingest_workers: None,
+        openviking: None,
         transport,
     }
 }

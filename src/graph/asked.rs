@@ -197,7 +197,12 @@ fn built_or_system(recipe: &Recipe, system: Option<&SystemSpec>, embedder: Optio
                 .map(|system| system.files.iter().map(|(name, digest)| (name, Digest::hex(digest))).collect())
                 .unwrap_or_default();
             let name = config.name.as_ref().unwrap_or(&recipe.name);
-            serde_json::json!({"system": {"name": name, "version": config.version, "files": files}})
+            let mut manifest = serde_json::json!({"name": name, "version": config.version, "files": files});
+            if let Some(spec) = &config.openviking {
+                manifest["openviking"] = described(&spec.options);
+                manifest["search"] = described(&spec.search);
+            }
+            serde_json::json!({"system": manifest})
         }
     }
 }

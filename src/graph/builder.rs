@@ -234,6 +234,7 @@ impl GraphBuilder<'_> {
                 files,
                 mapping: config.mapping.clone(),
                 ingest_batch: config.ingest_batch,
+                openviking: config.openviking.clone(),
                 transport: config.transport.clone(),
             })
         } else {

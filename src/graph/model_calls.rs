@@ -15,6 +15,7 @@ impl Spec {
     pub fn pools(&self) -> BTreeSet<Pool> {
         let mut pools = BTreeSet::new();
         match self {
+            Spec::Ingest { system, .. } if system.openviking.is_some() => drop(pools.insert(Pool::Ingest)),
             Spec::System { .. } | Spec::Ingest { .. } => drop(pools.insert(Pool::Queries)),
             Spec::Embed { embedder, .. } => embedder_calls(embedder, &mut pools),
             Spec::ExtractGraph { options } if matches!(options.extractor, GraphExtractor::Llm(_)) => {

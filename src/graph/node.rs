@@ -378,6 +378,7 @@ fn identity(node: &Node) -> Digest {
         Spec::System { unit, system, mode, options, top_k, watched: _ } => {
             v.text("unit", &unit.unit_id);
             system.walk(v);
+            system.walk_search(v);
             v.text("mode", mode);
             ragstage_cache::key::walk_json(v, "options", &serde_json::Value::Object(options.clone()));
             v.uint("top_k", u64::from(*top_k));

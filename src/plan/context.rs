@@ -173,7 +173,7 @@ impl PlanContext<'_> {
                 // A program is asked for all that it scores at once, and for nothing more.
                 at_least: self.nested.load(Ordering::Relaxed) && batch.pool != Pool::Programs,
                 // What a system under test or an evaluator of the user's takes is known to it alone.
-                spend: (!matches!(batch.pool, Pool::Queries | Pool::Programs)).then_some(spend),
+                spend: (!matches!(batch.pool, Pool::Queries | Pool::Ingest | Pool::Programs)).then_some(spend),
             };
             self.calls.lock().unwrap_or_else(PoisonError::into_inner).push(calls);
         }

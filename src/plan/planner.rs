@@ -10,6 +10,7 @@ use ragstage_stages::artifact::{Documents, Queries, Units};
 use ragstage_stages::contract::{Action, Artifact, Pool, Produced};
 use ragstage_stages::error::{DecodeError, StageError, StageErrorKind};
 use ragstage_stages::prepare::SourceList;
+use ragstage_stages::query::system::IngestMode;
 use ragstage_stages::step::{Stage, Step};
 
 use super::calls::CallsToCome;
@@ -297,6 +298,11 @@ fn most_rows(node: &Node) -> Option<RowsToCome> {
         }
         Spec::Search { unit, .. } | Spec::Answer { unit, .. } | Spec::Score { unit, .. } => (unit.cases, false),
         Spec::System { unit, .. } => (unit.cases, true),
+        // Beside the hand-overs, a look at what was made of them.
+        Spec::Ingest { unit, system, .. } if system.openviking.is_some() => {
+            let per_file = matches!(&system.openviking, Some(spec) if spec.options.ingest_mode == IngestMode::PerFile);
+            (if per_file { unit.documents.saturating_add(1) } else { 2 }, true)
+        }
         Spec::Ingest { .. } => (1, true),
         _ => return None,
     };

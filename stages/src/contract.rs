@@ -104,6 +104,8 @@ pub enum Pool {
     Cpu,
     /// Calls of the system under test: paid, limited, retried.
     Queries,
+    /// Calls that hand documents over to a system under test which does work of its own on each.
+    Ingest,
     /// Calls of an embedding endpoint.
     Embeddings,
     /// Calls of a reranking endpoint.
@@ -118,14 +120,15 @@ pub enum Pool {
 
 impl Pool {
     /// The pools whose rows are calls of somebody else.
-    pub const CALLS: [Pool; 6] =
-        [Pool::Queries, Pool::Embeddings, Pool::Rerank, Pool::Llm, Pool::Judge, Pool::Programs];
+    pub const CALLS: [Pool; 7] =
+        [Pool::Queries, Pool::Ingest, Pool::Embeddings, Pool::Rerank, Pool::Llm, Pool::Judge, Pool::Programs];
 
     /// The name under `limits` in an evaluation file and in events.
     pub fn name(self) -> &'static str {
         match self {
             Pool::Cpu => "cpu",
             Pool::Queries => "queries",
+            Pool::Ingest => "ingest",
             Pool::Embeddings => "embeddings",
             Pool::Rerank => "rerank",
             Pool::Llm => "llm",

@@ -215,7 +215,7 @@ fn forced_answers_are_asked_again() {
 #[test]
 fn passages_are_cut_at_the_budget() {
     let scene = Scene::new(|_| "An answer.".to_string());
-    let context = ContextOptions { tokens: 8, tokenizer: Tokenizer::Words, results: 10 };
+    let context = ContextOptions { tokens: 8, tokenizer: Tokenizer::Words, results: 10, result_chars: None };
     let ran = scene.run(ChatAnswerOptions { context, ..scene.options() });
     // `Built in 1871, of granite.` is 5 words; 3 of the next passage fit.
     for body in scene.server.asked() {

@@ -15,6 +15,7 @@ use ragstage_stages::score::{Evaluator, Reads};
 use serde_json::Value;
 
 use crate::model_server::ModelServer;
+use crate::openviking_server::OpenViking;
 
 /// Objects whose keys are the user's, or belong to the options of one evaluator.
 const FREE: [&str; 8] = [
@@ -107,7 +108,7 @@ name: chat
 benchmark: {adapter: jsonl, documents: documents.jsonl, cases: cases.jsonl}
 models: [{name: small, model: m, base_url: "URL"}]
 recipe: {}
-answer: {provider: openai, llm: small, instructions: {fact: Be brief.}, seed: 1, stop: [END]}
+answer: {provider: openai, llm: small, instructions: {fact: Be brief.}, seed: 1, stop: [END], context: {result_chars: 900}}
 evaluators: [answer_contains]
 "#;
 
@@ -169,6 +170,18 @@ recipe:
     files: [documents.jsonl]
 queries: [{mode: any, options: {rerank: true}}]
 evaluators: [answer_contains]
+"#;
+
+/// An OpenViking server, with all that is in a key.
+const OPENVIKING: &str = r#"
+name: openviking
+benchmark: {adapter: jsonl, documents: documents.jsonl, cases: cases.jsonl}
+recipe:
+  name: viking
+  system: {provider: openviking, url: "URL", version: "0.5.2", processing_mode: vectors_only, retrieval_instruction: Find}
+queries: [{mode: find, options: {level: 2}}]
+answer: none
+evaluators: [evidence_recall@5]
 "#;
 
 const FILES: [(&str, &str); 24] = [
@@ -289,12 +302,15 @@ fn observed() -> Found {
     for (name, text) in [("chat.yaml", CHAT), ("modes.yaml", MODES), ("asking.yaml", ASKING)] {
         std::fs::write(folder.path().join(name), text.replace("URL", &server.base_url())).expect("write");
     }
+    let viking = OpenViking::new();
+    std::fs::write(folder.path().join("openviking.yaml"), OPENVIKING.replace("URL", &viking.url())).expect("write");
     let files = [
         "built.yaml",
         "retrieval-only.yaml",
         "dataset.yaml",
         "system.yaml",
         "ingesting.yaml",
+        "openviking.yaml",
         "chat.yaml",
         "modes.yaml",
         "trec.yaml",
@@ -378,7 +394,7 @@ fn look(folder: &Path, files: &[&str], found: &mut Found) {
         // A system under test is not built, unless it takes documents in.
         let none: &[&str] = match *file {
             "system.yaml" => &["materialize", "build"],
-            "ingesting.yaml" => &["materialize"],
+            "ingesting.yaml" | "openviking.yaml" => &["materialize"],
             _ => &[],
         };
         let stages = STAGES.iter().filter(|stage| !none.contains(stage));
@@ -420,7 +436,7 @@ fn row_of(label: &str) -> String {
     let mut words = label.split(' ');
     let step = words.next().unwrap_or_default();
     match (step, words.next_back()) {
-        ("retrieve", Some("any")) => "retrieve by a system".to_string(),
+        ("retrieve", Some("any" | "find")) => "retrieve by a system".to_string(),
         ("score", Some(evaluator)) if JUDGES.contains(&evaluator) => "score by a judge".to_string(),
         ("score", Some("length.words")) => "score by a program".to_string(),
         ("retrieve", Some(query)) => format!("retrieve by {}", query.split('-').next().unwrap_or_default()),

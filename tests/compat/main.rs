@@ -7,6 +7,8 @@ mod key_table;
 mod memory;
 #[path = "../e2e/model_server.rs"]
 mod model_server;
+#[path = "../e2e/openviking_server.rs"]
+mod openviking_server;
 mod papers;
 mod parts;
 mod processes;

@@ -235,7 +235,7 @@ fn chat_models_are_asked_what_they_were_asked_and_read_as_they_were() {
     };
     let plain = || ChatAnswerOptions::new(Arc::new(model.clone()));
     let category = queries.rows.iter().find_map(|query| query.category.clone()).unwrap_or_default();
-    let context = ContextOptions { tokens: 12, tokenizer: Tokenizer::Words, results: 3 };
+    let context = ContextOptions { tokens: 12, tokenizer: Tokenizer::Words, results: 3, result_chars: None };
     let every = ChatAnswerOptions {
         instructions: [(category, "Be brief.".to_string())].into(),
         context,

@@ -145,6 +145,7 @@ fn ingest(memory: &MemoryContext, benchmark: &Prepared, unit: &Unit) -> Done<Ing
         files: Vec::new(),
         mapping: Mapping::default(),
         ingest_batch: None,
+        openviking: None,
         transport,
     };
     Done::run(memory, Ingest { documents: benchmark.digest("documents"), unit: unit.clone(), system, salt: 0 })

@@ -33,6 +33,8 @@ mod make;
 mod model_faults;
 mod model_server;
 mod models;
+mod openviking;
+mod openviking_server;
 mod outputs;
 mod own_system;
 mod paired_gates;

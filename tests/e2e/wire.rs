@@ -6,6 +6,8 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 /// A request as it came.
 #[derive(Debug, Clone)]
 pub struct Message {
+    /// The method.
+    pub method: String,
     /// The path, with the query.
     pub path: String,
     /// The header lines.
@@ -22,7 +24,9 @@ impl Message {
             let mut line = String::new();
             (reader.read_line(&mut line).ok()? > 0).then(|| line.trim_end().to_string())
         };
-        let path = line()?.split(' ').nth(1)?.to_string();
+        let first = line()?;
+        let mut words = first.split(' ').map(str::to_string);
+        let (method, path) = (words.next()?, words.next()?);
         let mut headers = Vec::new();
         loop {
             let header = line()?;
@@ -31,7 +35,7 @@ impl Message {
             }
             headers.push(header);
         }
-        let mut message = Message { path, headers, body: Vec::new() };
+        let mut message = Message { method, path, headers, body: Vec::new() };
         let length = message.header("content-length").map_or(Some(0), |length| length.parse().ok())?;
         message.body = vec![0; length];
         reader.read_exact(&mut message.body).ok()?;

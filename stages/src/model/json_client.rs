@@ -4,8 +4,8 @@ use std::io::Read;
 use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
-use ureq::Agent;
-use ureq::http::{HeaderMap, HeaderName, HeaderValue, Uri};
+use ureq::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Uri};
+use ureq::{Agent, Timeout};
 
 use super::json_reply::{excerpt, json, kind_of};
 use super::retry_after::retry_after;
@@ -18,6 +18,39 @@ const LONGEST_REPLY: u64 = 64 << 20;
 const LONGEST_ERROR: u64 = 64 << 10;
 /// Connections that are kept open; more calls at once open their own.
 const KEPT_CONNECTIONS: usize = 64;
+
+/// A request of any kind to a path below a client's URL.
+pub(crate) struct Exchange<'a> {
+    /// What is to be done.
+    pub(crate) method: Method,
+    /// Path and query, put after the client's URL.
+    pub(crate) path: &'a str,
+    /// Media type and bytes of what is sent; nothing with `GET` and `DELETE`.
+    pub(crate) body: Option<(&'a str, &'a [u8])>,
+}
+
+/// How long the parts of an exchange may take.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Patience {
+    /// Until there is a connection.
+    pub(crate) connect: Duration,
+    /// Until the reply begins, once all is sent, and then until it ends.
+    pub(crate) read: Duration,
+    /// All together.
+    pub(crate) whole: Duration,
+}
+
+/// A reply of any status.
+pub(crate) struct Exchanged {
+    /// Method and URL, without its query: for messages.
+    pub(crate) place: String,
+    /// The HTTP status.
+    pub(crate) status: u16,
+    /// Seconds that `Retry-After` asks to wait.
+    pub(crate) retry_after_s: Option<u64>,
+    /// The body.
+    pub(crate) bytes: Vec<u8>,
+}
 
 /// Sends JSON as a `POST` to one URL. Redirects are not followed: a `POST` would arrive as something else.
 pub struct JsonClient {
@@ -99,6 +132,64 @@ impl JsonClient {
         error
     }
 
+    /// Sends a request of any kind once. A status that is no success is no error here: whoever asked knows what it means.
+    ///
+    /// # Errors
+    /// `timeout`, `connection`; `bad_reply` where the reply is no HTTP or too long; `refused` where no request can be made.
+    pub(crate) fn exchange(&self, exchange: &Exchange<'_>, patience: Patience) -> Result<Exchanged, RowError> {
+        self.exchange_unmasked(exchange, patience).map_err(|error| self.masked(error))
+    }
+
+    fn exchange_unmasked(&self, exchange: &Exchange<'_>, patience: Patience) -> Result<Exchanged, RowError> {
+        let base = self.place();
+        let url = format!("{}{}", base.trim_end_matches('/'), exchange.path);
+        let place = format!("{} {}", exchange.method, url.split('?').next().unwrap_or_default());
+        let unusable = |why: &dyn std::fmt::Display| {
+            RowError::new(RowErrorKind::Refused, format!("no request can be made to {place}: {why}"))
+        };
+        let uri: Uri = url.parse().map_err(|error| unusable(&error))?;
+        let mut request = Request::builder().method(exchange.method.clone()).uri(uri);
+        if let Some(headers) = request.headers_mut() {
+            headers.insert("accept", HeaderValue::from_static("application/json"));
+            if let Some((media_type, _)) = exchange.body {
+                headers.insert("content-type", media_type.parse().map_err(|error| unusable(&error))?);
+            }
+            for (name, value) in &self.headers {
+                headers.insert(name.clone(), value.clone());
+            }
+        }
+        let sent = match exchange.body {
+            Some((_, bytes)) => {
+                let request = request.body(bytes).map_err(|error| unusable(&error))?;
+                self.agent.run(self.patient(request, patience))
+            }
+            None => {
+                let request = request.body(()).map_err(|error| unusable(&error))?;
+                self.agent.run(self.patient(request, patience))
+            }
+        };
+        let limit_of = |error: &ureq::Error| match error {
+            ureq::Error::Timeout(Timeout::Connect | Timeout::Resolve) => patience.connect,
+            ureq::Error::Timeout(Timeout::RecvResponse | Timeout::RecvBody) => patience.read,
+            _ => patience.whole,
+        };
+        let transport = |error: ureq::Error| {
+            let limit = limit_of(&error);
+            transport(&place, error, limit)
+        };
+        let mut response = sent.map_err(transport)?;
+        let status = response.status().as_u16();
+        let retry_after_s = retry_after(response.headers(), SystemTime::now());
+        let bytes = response.body_mut().with_config().limit(LONGEST_REPLY).read_to_vec().map_err(transport)?;
+        Ok(Exchanged { place, status, retry_after_s, bytes })
+    }
+
+    fn patient<B: ureq::AsSendBody>(&self, request: Request<B>, patience: Patience) -> Request<B> {
+        let configured = self.agent.configure_request(request);
+        let configured = configured.timeout_global(Some(patience.whole)).timeout_connect(Some(patience.connect));
+        configured.timeout_recv_response(Some(patience.read)).timeout_recv_body(Some(patience.read)).build()
+    }
+
     fn post_unmasked(&self, body: &[u8], timeout: Duration) -> Result<Vec<u8>, RowError> {
         let mut post = self.agent.post(self.url.clone()).config().timeout_global(Some(timeout)).build();
         if let Some(headers) = post.headers_mut() {
@@ -109,7 +200,7 @@ impl JsonClient {
             }
             headers.extend(self.headers.clone());
         }
-        let mut response = post.send(body).map_err(|error| self.transport(error, timeout))?;
+        let mut response = post.send(body).map_err(|error| transport(&self.place(), error, timeout))?;
         let status = response.status();
         if !status.is_success() {
             let wait = retry_after(response.headers(), SystemTime::now());
@@ -123,7 +214,7 @@ impl JsonClient {
             return Err(error);
         }
         let bytes = response.body_mut().with_config().limit(LONGEST_REPLY).read_to_vec();
-        bytes.map_err(|error| self.transport(error, timeout))
+        bytes.map_err(|error| transport(&self.place(), error, timeout))
     }
 
     /// The URL without its query, which may hold a key.
@@ -132,26 +223,25 @@ impl JsonClient {
         let port = self.url.port_u16().map(|port| format!(":{port}")).unwrap_or_default();
         format!("{}://{host}{port}{}", self.url.scheme_str().unwrap_or_default(), self.url.path())
     }
+}
 
-    fn transport(&self, error: ureq::Error, timeout: Duration) -> RowError {
-        let place = self.place();
-        match error {
-            ureq::Error::Timeout(_) => late(&place, timeout),
-            ureq::Error::Io(error) if error.kind() == std::io::ErrorKind::TimedOut => late(&place, timeout),
-            ureq::Error::BodyExceedsLimit(limit) => {
-                RowError::new(RowErrorKind::BadReply, format!("{place} replied with more than {limit} bytes"))
-            }
-            ureq::Error::Decompress(_, error) => {
-                RowError::new(RowErrorKind::BadReply, format!("the reply of {place} cannot be decompressed: {error}"))
-            }
-            ureq::Error::Protocol(error) => {
-                RowError::new(RowErrorKind::BadReply, format!("the reply of {place} is not HTTP: {error}"))
-            }
-            ureq::Error::Http(_) | ureq::Error::BadUri(_) | ureq::Error::InvalidProxyUrl => {
-                RowError::new(RowErrorKind::Refused, format!("no request can be made to {place}"))
-            }
-            other => RowError::new(RowErrorKind::Connection, format!("no connection with {place}: {other}")),
+fn transport(place: &str, error: ureq::Error, timeout: Duration) -> RowError {
+    match error {
+        ureq::Error::Timeout(_) => late(place, timeout),
+        ureq::Error::Io(error) if error.kind() == std::io::ErrorKind::TimedOut => late(place, timeout),
+        ureq::Error::BodyExceedsLimit(limit) => {
+            RowError::new(RowErrorKind::BadReply, format!("{place} replied with more than {limit} bytes"))
         }
+        ureq::Error::Decompress(_, error) => {
+            RowError::new(RowErrorKind::BadReply, format!("the reply of {place} cannot be decompressed: {error}"))
+        }
+        ureq::Error::Protocol(error) => {
+            RowError::new(RowErrorKind::BadReply, format!("the reply of {place} is not HTTP: {error}"))
+        }
+        ureq::Error::Http(_) | ureq::Error::BadUri(_) | ureq::Error::InvalidProxyUrl => {
+            RowError::new(RowErrorKind::Refused, format!("no request can be made to {place}"))
+        }
+        other => RowError::new(RowErrorKind::Connection, format!("no connection with {place}: {other}")),
     }
 }
 

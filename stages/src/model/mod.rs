@@ -40,6 +40,7 @@ pub use embed::{Embedded, TextRole, embed_texts};
 pub use embedder::{BertEmbedder, EmbedderSpec, HashingEmbedder, OpenAiEmbedder, Pooling, StaticEmbedder};
 pub use endpoint::Endpoint;
 pub use json_client::JsonClient;
+pub(crate) use json_client::{Exchange, Exchanged, Patience};
 pub use local_embedder::{HAS_BERT, LocalEmbedder, open as open_local_embedder};
 pub use model_folder::{ModelFile, model_digest};
 pub use price::{Price, dollars};

@@ -8,7 +8,7 @@ use super::extractive::Extractive;
 use super::options::{AnswerOptions, ExtractiveOptions};
 use crate::artifact::{Answer, Answers, Hit, Observation, Observations, Queries, Query, Results, Retrieved, Unit};
 use crate::build::full_text::ANALYZER_VERSION;
-use crate::contract::{Action, Artifact, Context, Output, Pool, Produced, RowOutcome, begin_key, decoded};
+use crate::contract::{Action, Artifact, Context, Free, Output, Pool, Produced, RowOutcome, begin_key, decoded};
 use crate::error::{RowError, RowErrorKind, StageError, StageErrorKind};
 use crate::step::Step;
 
@@ -74,7 +74,7 @@ impl AnswerQuestions {
             .iter()
             .map(|(query, found)| CaseKey { key: row_key(&query.text, read(found, options)), case_id: &query.case_id })
             .collect();
-        let outcomes = rows_of(context, &Slot(self), Pool::Cpu, &keys, &|case, call| {
+        let outcomes = rows_of(context, &Slot(self), (Pool::Cpu, &Free), &keys, &|case, call| {
             measured(call, || {
                 let Some((query, found)) = found.get(case) else { return Ok(Answer::default()) };
                 let answer = extractive.answer(&query.text, &found.results);

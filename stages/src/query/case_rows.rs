@@ -46,12 +46,12 @@ pub(super) struct CaseKey<'a> {
 pub(super) fn rows_of(
     context: &dyn Context,
     slot: &dyn Walk,
-    pool: Pool,
+    (pool, cost): (Pool, &dyn Cost),
     cases: &[CaseKey<'_>],
     compute: &(dyn Fn(usize, &Call) -> Result<Row, RowError> + Sync),
 ) -> Result<Vec<RowOutcome>, StageError> {
     let distinct = DistinctRows::of(cases);
-    let batch = RowBatch { slot, pool, items: &distinct.items, cost: &Free };
+    let batch = RowBatch { slot, pool, items: &distinct.items, cost };
     let outcomes = context.rows(batch, &|item, call| match distinct.firsts.get(item) {
         Some(case) => compute(*case, call),
         None => Err(RowError::new(RowErrorKind::BadReply, format!("there is no row {item}"))),
@@ -87,9 +87,9 @@ pub(super) fn rows_together_of(
     Ok(distinct.spread(&outcomes))
 }
 
-/// What cases had cost that are there already: what models took for them. A missing case costs nothing itself, since what it
-/// asks of models is in rows of their own.
-struct Observed;
+/// What rows have cost that are there already: what models took for them. A missing one costs nothing itself: what it asks of
+/// models is in rows of their own, or nobody can tell what a system's models will take.
+pub(crate) struct Observed;
 
 impl Cost for Observed {
     fn estimate(&self, _: usize) -> Spend {
@@ -98,12 +98,17 @@ impl Cost for Observed {
 
     fn of(&self, row: &Row) -> Spend {
         let observation: Observation = serde_json::from_slice(&row.observation).unwrap_or_default();
-        let spend = |usage: &ModelUsage| Spend {
-            tokens: usage.usage.prompt_tokens.saturating_add(usage.usage.completion_tokens),
-            nano_usd: usage.nano_usd,
-        };
-        observation.usage.iter().fold(Spend::default(), |sum, usage| sum.plus(spend(usage)))
+        spend_of(&observation.usage)
     }
+}
+
+/// What models took, together.
+pub(crate) fn spend_of(usage: &[ModelUsage]) -> Spend {
+    let spend = |usage: &ModelUsage| Spend {
+        tokens: usage.usage.prompt_tokens.saturating_add(usage.usage.completion_tokens),
+        nano_usd: usage.nano_usd,
+    };
+    usage.iter().fold(Spend::default(), |sum, usage| sum.plus(spend(usage)))
 }
 
 /// The rows of some cases, each once.
@@ -148,7 +153,7 @@ pub(super) fn measured<T: Serialize>(
 }
 
 /// A value and what was observed of it, as the row cache keeps them.
-pub(super) fn row_of<T: Serialize>(value: &T, observation: &Observation) -> Result<Row, RowError> {
+pub(crate) fn row_of<T: Serialize>(value: &T, observation: &Observation) -> Result<Row, RowError> {
     let bytes = |json: Result<Vec<u8>, serde_json::Error>| {
         json.map_err(|error| RowError::new(RowErrorKind::BadReply, format!("the row is no JSON: {error}")))
     };

@@ -1,7 +1,7 @@
 //! Query: what a knowledge base finds and answers for each case.
 
 mod answer;
-mod case_rows;
+pub(crate) mod case_rows;
 mod chat_answer;
 mod extractive;
 mod import;

@@ -6,7 +6,7 @@ use ragstage_cache::{Digest, KeyVisitor, Walk};
 use serde::{Deserialize, Serialize};
 
 use super::chat_answer::ChatAnswerOptions;
-use super::system::{Mapping, Operation};
+use super::system::{IngestMode, Mapping, OpenVikingPlace, OpenVikingSpec, Operation};
 use crate::artifact::Unit;
 
 /// How answers are made.
@@ -119,6 +119,8 @@ pub enum Transport {
         /// What else than queries it understands.
         operations: Vec<Operation>,
     },
+    /// The API of an OpenViking server.
+    OpenViking(Box<OpenVikingPlace>),
 }
 
 impl Transport {
@@ -127,6 +129,7 @@ impl Transport {
         match self {
             Transport::Http { urls, .. } => urls.of(operation).is_some(),
             Transport::Command { operations, .. } => operations.contains(&operation),
+            Transport::OpenViking(place) => place.ingest_mode != IngestMode::None,
         }
     }
 }
@@ -151,6 +154,7 @@ impl fmt::Debug for Transport {
                 .field("variables", &names(variables))
                 .field("operations", operations)
                 .finish(),
+            Transport::OpenViking(place) => place.fmt(f),
         }
     }
 }
@@ -169,6 +173,8 @@ pub struct SystemSpec {
     pub mapping: Mapping,
     /// How many documents are handed to it at once; all of a unit where absent.
     pub ingest_batch: Option<u32>,
+    /// What makes it an OpenViking server, where it is one; in the key.
+    pub openviking: Option<OpenVikingSpec>,
     /// How it is reached.
     pub transport: Transport,
 }
@@ -177,6 +183,13 @@ impl SystemSpec {
     /// Whether the unit's documents are handed to it.
     pub fn ingests(&self) -> bool {
         self.transport.can(Operation::Ingest)
+    }
+
+    /// Visits what is in the keys of what it is asked, and not in those of what it is handed.
+    pub fn walk_search(&self, v: &mut dyn KeyVisitor) {
+        if let Some(spec) = &self.openviking {
+            spec.search.walk(v);
+        }
     }
 
     /// The digest of what it knows of a unit's documents: of all that is handed to it, or of the documents that it is
@@ -198,6 +211,10 @@ impl Walk for SystemSpec {
         v.end();
         if !self.mapping.is_empty() {
             self.mapping.walk(v);
+        }
+        // How it is asked is in the keys of what is asked alone: `walk_search`.
+        if let Some(spec) = &self.openviking {
+            spec.options.walk(v);
         }
         v.end();
     }

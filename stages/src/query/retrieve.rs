@@ -1,13 +1,14 @@
 //! The action that asks a unit's queries in one query mode.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use ragstage_cache::key::walk_json;
 use ragstage_cache::{Digest, KeyVisitor, Walk};
 use serde_json::Value;
 
 use super::case_rows::{
-    CaseKey, check_before, measured, observation_of, queries_of, row_of, rows_of, rows_together_of, value_of,
+    CaseKey, Observed, check_before, observation_of, queries_of, row_of, rows_of, rows_together_of, spend_of, value_of,
 };
 use super::options::SystemSpec;
 use super::search::{Ask, Found, KnowledgeBase, SearchMode};
@@ -15,7 +16,9 @@ use super::system::protocol::{PROTOCOL_VERSION, Request};
 use super::system::{Client, Probe};
 use crate::artifact::{Json, Observation, Observations, Queries, Query, Results, Retrieved, Unit};
 use crate::build::ingest::Handle;
-use crate::contract::{Action, Artifact, Context, Output, Pool, Produced, Row, RowOutcome, begin_key, decoded};
+use crate::contract::{
+    Action, Artifact, Context, Cost, Free, Output, Pool, Produced, Row, RowOutcome, begin_key, decoded,
+};
 use crate::error::{RowError, RowErrorKind, StageError, StageErrorKind};
 use crate::step::Step;
 
@@ -73,6 +76,7 @@ impl Walk for ModeSpec {
                 v.begin_record("mode", "system");
                 v.uint("protocol_version", PROTOCOL_VERSION);
                 system.walk(v);
+                system.walk_search(v);
                 v.text("mode", mode);
                 walk_json(v, "options", &Value::Object(options.clone()));
                 v.digest("documents", documents_digest);
@@ -123,7 +127,7 @@ impl Retrieve {
         };
         let lost = || RowError::new(RowErrorKind::BadReply, "the case is not there");
         if let Some(alone) = search.alone() {
-            return rows_of(context, &Slot(self), Pool::Cpu, keys, &|case, call| {
+            return rows_of(context, &Slot(self), (Pool::Cpu, &Free), keys, &|case, call| {
                 let found = alone.search_one(&ask(case).ok_or_else(lost)?)?;
                 row(found, trace, call.attempt)
             });
@@ -170,19 +174,25 @@ impl Retrieve {
                 return Err(StageError { step: Step::Retrieve, kind });
             }
         }
+        // Only the API of a known system says what its models take.
+        let cost: &dyn Cost = if system.openviking.is_some() { &Observed } else { &Free };
         let text = |case: usize| queries.get(case).map(|query| query.text.as_str()).unwrap_or_default();
-        let outcomes = rows_of(context, &Slot(self), Pool::Queries, keys, &|case, call| {
-            measured(call, || {
-                let handle = handle.as_deref().map(|handle| handle.handle.as_str());
-                let request = Request { query: text(case), mode, top_k: self.top_k, options, handle, id: None };
-                let reply = client.ask(&request, call.timeout)?;
-                Ok(Retrieved {
-                    results: reply.results,
-                    answer: reply.answer,
-                    metadata: reply.metadata,
-                    ..Retrieved::default()
-                })
-            })
+        let outcomes = rows_of(context, &Slot(self), (Pool::Queries, cost), keys, &|case, call| {
+            let handle = handle.as_deref();
+            let place = handle.map(|handle| handle.handle.as_str());
+            let request = Request { query: text(case), mode, top_k: self.top_k, options, handle: place, id: None };
+            let start = Instant::now();
+            let reply = client.ask(&request, call.timeout)?;
+            let latency_ms = Some(start.elapsed().as_secs_f64() * 1000.0);
+            call.meter.add(spend_of(&reply.usage));
+            let mut results = reply.results;
+            if let Some(handle) = handle {
+                handle.name_documents(&mut results);
+            }
+            let found = Retrieved { results, answer: reply.answer, metadata: reply.metadata, ..Retrieved::default() };
+            let observation =
+                Observation { latency_ms, attempts: call.attempt, usage: reply.usage, ..Observation::default() };
+            row_of(&found, &observation)
         });
         // Before anything else that went wrong: rows that were kept may be wrong.
         client.close().map_err(|why| StageError { step: Step::Retrieve, kind: StageErrorKind::Doubt(why) })?;
@@ -198,7 +208,7 @@ fn unasked(
     error: &RowError,
 ) -> Result<Vec<RowOutcome>, StageError> {
     // No call is made, so none may count for the breaker of the pool, which other systems share.
-    rows_of(context, slot, Pool::Cpu, keys, &|_, _| Err(error.clone()))
+    rows_of(context, slot, (Pool::Cpu, &Free), keys, &|_, _| Err(error.clone()))
 }
 
 /// What a mode found as a row.

@@ -14,12 +14,12 @@ use crate::contract::{
 };
 use crate::error::{InputError, Place, RowError, RowErrorKind, StageError, StageErrorKind};
 use crate::model::json_reply::{bad_reply, shortened};
-use crate::query::SystemSpec;
 use crate::query::system::protocol::PROTOCOL_VERSION;
 use crate::query::system::{Client, IngestedDocument, Operation};
+use crate::query::{SystemSpec, Transport};
 use crate::step::Step;
 
-const STEP: Step = Step::Ingest;
+pub(super) const STEP: Step = Step::Ingest;
 /// How much of the first document a canary query has, in Unicode code points.
 const CANARY_CHARS: usize = 200;
 
@@ -58,6 +58,9 @@ impl Action for Ingest {
     fn run(&self, context: &dyn Context) -> Result<Produced, StageError> {
         let documents = decoded::<Documents>(context, STEP, &self.documents)?;
         let documents = self.with_bytes(context, &documents)?;
+        if let Transport::OpenViking(place) = &self.system.transport {
+            return self.hand_to_openviking(context, place, &documents);
+        }
         let client =
             Client::new(&self.system).map_err(|why| StageError { step: STEP, kind: StageErrorKind::Provider(why) })?;
         let name = format!("ragstage-{:.16}", key_of(self).hex());
@@ -88,7 +91,7 @@ impl Action for Ingest {
 }
 
 /// A document with its bytes.
-type WithBytes<'d> = (&'d Document, Cow<'d, [u8]>);
+pub(super) type WithBytes<'d> = (&'d Document, Cow<'d, [u8]>);
 
 impl Ingest {
     /// The unit's documents in its order, with their bytes.
@@ -132,15 +135,7 @@ impl Ingest {
         documents: &[WithBytes<'_>],
         call: &Call,
     ) -> Result<Row, RowError> {
-        let documents: Vec<IngestedDocument<'_>> = documents
-            .iter()
-            .map(|(document, bytes)| IngestedDocument {
-                id: &document.document_id,
-                name: &document.name,
-                media_type: &document.media_type,
-                bytes,
-            })
-            .collect();
+        let documents: Vec<IngestedDocument<'_>> = documents.iter().map(ingested).collect();
         let size = self.system.ingest_batch.map_or(usize::MAX, |size| size.max(1) as usize);
         let mut handle: Option<String> = None;
         let mut count = None;
@@ -166,15 +161,20 @@ impl Ingest {
             documents: documents.len() as u64,
             count: if self.system.transport.can(Operation::Count) { count } else { None },
             canary: documents.first().map(canary).unwrap_or_default(),
-            failed: None,
+            ..Handle::default()
         };
         let value = handle.encode().map_err(|error| bad_reply(format!("the handle is no JSON: {error}")))?;
         Ok(Row { value, observation: Vec::new() })
     }
 }
 
+/// A document on its way into the system.
+pub(super) fn ingested<'d>((document, bytes): &'d WithBytes<'_>) -> IngestedDocument<'d> {
+    IngestedDocument { id: &document.document_id, name: &document.name, media_type: &document.media_type, bytes }
+}
+
 /// The first line of a document that says something; its name where it is no text.
-fn canary(document: &IngestedDocument<'_>) -> String {
+pub(super) fn canary(document: &IngestedDocument<'_>) -> String {
     let text = std::str::from_utf8(document.bytes).unwrap_or_default();
     let line = text.lines().map(str::trim).find(|line| line.chars().any(char::is_alphanumeric));
     shortened(line.unwrap_or(document.name), CANARY_CHARS)

@@ -2,6 +2,7 @@
 
 mod action;
 mod handle;
+mod openviking;
 
 pub use action::Ingest;
 pub use handle::Handle;

@@ -49,11 +49,13 @@ pub struct ContextOptions {
     pub tokenizer: Tokenizer,
     /// Most results that are read.
     pub results: u32,
+    /// Most Unicode code points of one result, of which the start is read; no limit where absent.
+    pub result_chars: Option<u64>,
 }
 
 impl Default for ContextOptions {
     fn default() -> Self {
-        ContextOptions { tokens: 2000, tokenizer: Tokenizer::Cl100kBase, results: 10 }
+        ContextOptions { tokens: 2000, tokenizer: Tokenizer::Cl100kBase, results: 10, result_chars: None }
     }
 }
 
@@ -96,6 +98,9 @@ impl Walk for ChatAnswerOptions {
         v.text("tokenizer", self.context.tokenizer.name());
         v.uint("tokenizer_version", self.context.tokenizer.code_version());
         v.uint("results", u64::from(self.context.results));
+        if let Some(chars) = self.context.result_chars {
+            v.uint("result_chars", chars);
+        }
         v.end();
         v.float("temperature", self.temperature);
         v.uint("max_tokens", u64::from(self.max_tokens));

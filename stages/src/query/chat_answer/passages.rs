@@ -38,11 +38,18 @@ impl<'a> Passages<'a> {
         let mut passages = Passages::default();
         let read = hits.iter().take(options.results as usize);
         for hit in read.filter(|hit| !hit.text.trim().is_empty()) {
-            let (text, tokens) = options.tokenizer.prefix(&hit.text, options.tokens.saturating_sub(passages.tokens));
+            let whole = match options.result_chars {
+                Some(chars) => start_of(&hit.text, chars),
+                None => &hit.text,
+            };
+            if whole.trim().is_empty() {
+                continue;
+            }
+            let (text, tokens) = options.tokenizer.prefix(whole, options.tokens.saturating_sub(passages.tokens));
             if text.is_empty() {
                 break;
             }
-            passages.cut = text.len() < hit.text.len();
+            passages.cut = text.len() < whole.len();
             passages.tokens += tokens;
             passages.list.push(Passage {
                 number: passages.list.len() + 1,
@@ -57,6 +64,12 @@ impl<'a> Passages<'a> {
         }
         passages
     }
+}
+
+/// The first `chars` code points of `text`.
+fn start_of(text: &str, chars: u64) -> &str {
+    let end = usize::try_from(chars).ok().and_then(|chars| text.char_indices().nth(chars));
+    end.and_then(|(end, _)| text.get(..end)).unwrap_or(text)
 }
 
 #[cfg(test)]
@@ -76,7 +89,7 @@ mod tests {
     }
 
     fn read(hits: &[Hit], tokens: u64) -> (Vec<(usize, &str)>, u64, bool) {
-        let options = ContextOptions { tokens, tokenizer: Tokenizer::Words, results: 3 };
+        let options = ContextOptions { tokens, tokenizer: Tokenizer::Words, results: 3, result_chars: None };
         let passages = Passages::of(hits, &options);
         let list = passages.list.iter().map(|passage| (passage.number, passage.text)).collect();
         (list, passages.tokens, passages.cut)
@@ -91,5 +104,14 @@ mod tests {
         assert_eq!(read(&hits, 3), (vec![(1, "One two three.")], 3, false));
         assert_eq!(read(&hits, 2), (vec![(1, "One two")], 2, true));
         assert_eq!(read(&[], 2), (vec![], 0, false));
+    }
+
+    #[test]
+    fn of_each_result_as_many_code_points_as_it_may_have() {
+        let hits = [hit("a", "Él two three."), hit("b", "   four"), hit("c", "five")];
+        let options = ContextOptions { tokens: 99, tokenizer: Tokenizer::Words, results: 3, result_chars: Some(3) };
+        let passages = Passages::of(&hits, &options);
+        let list: Vec<_> = passages.list.iter().map(|passage| (passage.id, passage.text)).collect();
+        assert_eq!((list, passages.tokens, passages.cut), (vec![("a", "Él "), ("c", "fiv")], 2, false));
     }
 }

@@ -2,13 +2,11 @@
 
 use std::time::Duration;
 
-use serde_json::Value;
-
 use super::command::CommandClient;
 use super::http::HttpClient;
+use super::openviking::{OpenVikingClient, file_names};
 use super::operation::{Ingested, IngestedDocument, Operation, counted, done, handle_request, ingest_request};
 use super::protocol::{Reply, Request};
-use crate::artifact::Json;
 use crate::error::RowError;
 use crate::query::options::{SystemSpec, Transport};
 
@@ -18,6 +16,8 @@ pub enum Client {
     Http(Box<HttpClient>),
     /// As processes of our own.
     Command(Box<CommandClient>),
+    /// An OpenViking server.
+    OpenViking(Box<OpenVikingClient>),
 }
 
 impl Client {
@@ -35,6 +35,9 @@ impl Client {
                 CommandClient::new(command, directory, environment, variables)
                     .map(|client| Client::Command(Box::new(client)))
             }
+            Transport::OpenViking(place) => {
+                OpenVikingClient::new(system, place).map(|client| Client::OpenViking(Box::new(client)))
+            }
         }
     }
 
@@ -47,6 +50,7 @@ impl Client {
         match self {
             Client::Http(client) => client.ask(request, timeout),
             Client::Command(client) => client.ask(request, timeout),
+            Client::OpenViking(client) => client.ask(request, timeout),
         }
     }
 
@@ -63,8 +67,16 @@ impl Client {
         documents: &[IngestedDocument<'_>],
         timeout: Duration,
     ) -> Result<Ingested, RowError> {
-        let request = ingest_request(name, (&system.name, &system.version), handle, documents);
-        self.operate(Operation::Ingest, &request, timeout, Ingested::of)
+        let request = || ingest_request(name, (&system.name, &system.version), handle, documents);
+        match self {
+            Client::Http(client) => client.operate(Operation::Ingest, &request(), timeout, Ingested::of),
+            Client::Command(client) => client.operate(Operation::Ingest, &request(), timeout, Ingested::of),
+            Client::OpenViking(client) => {
+                let root = client.place_of(name);
+                client.add_folder(&root, documents, &file_names(documents), false, timeout)?;
+                Ok(Ingested { handle: Some(root), count: None })
+            }
+        }
     }
 
     /// Counts what is in a knowledge base, once.
@@ -72,7 +84,11 @@ impl Client {
     /// # Errors
     /// As [`Client::ask`].
     pub fn count(&self, handle: &str, timeout: Duration) -> Result<u64, RowError> {
-        self.operate(Operation::Count, &handle_request(handle), timeout, counted)
+        match self {
+            Client::Http(client) => client.operate(Operation::Count, &handle_request(handle), timeout, counted),
+            Client::Command(client) => client.operate(Operation::Count, &handle_request(handle), timeout, counted),
+            Client::OpenViking(client) => client.count(handle, timeout),
+        }
     }
 
     /// Removes a knowledge base, once.
@@ -80,19 +96,10 @@ impl Client {
     /// # Errors
     /// As [`Client::ask`].
     pub fn delete(&self, handle: &str, timeout: Duration) -> Result<(), RowError> {
-        self.operate(Operation::Delete, &handle_request(handle), timeout, done)
-    }
-
-    fn operate<T>(
-        &self,
-        operation: Operation,
-        request: &Json,
-        timeout: Duration,
-        read: impl FnOnce(&Value) -> Result<T, RowError>,
-    ) -> Result<T, RowError> {
         match self {
-            Client::Http(client) => client.operate(operation, request, timeout, read),
-            Client::Command(client) => client.operate(operation, request, timeout, read),
+            Client::Http(client) => client.operate(Operation::Delete, &handle_request(handle), timeout, done),
+            Client::Command(client) => client.operate(Operation::Delete, &handle_request(handle), timeout, done),
+            Client::OpenViking(client) => client.remove(handle, timeout),
         }
     }
 
@@ -102,7 +109,7 @@ impl Client {
     /// When replies turn out not to belong to their requests, as a lower-case fragment.
     pub fn close(&self) -> Result<(), String> {
         match self {
-            Client::Http(_) => Ok(()),
+            Client::Http(_) | Client::OpenViking(_) => Ok(()),
             Client::Command(client) => client.close(),
         }
     }

@@ -159,7 +159,7 @@ impl ResponseMapping {
             Some(Value::String(text)) => Some(Answer { text: Some(text.clone()), ..Answer::default() }),
             other => return Err(wrong(&self.answer, "", "a text", other)),
         };
-        Ok(Reply { results, answer, metadata: Json::new() })
+        Ok(Reply { results, answer, ..Reply::default() })
     }
 
     fn hit(&self, place: &str, result: &Value) -> Result<Hit, RowError> {

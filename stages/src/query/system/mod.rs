@@ -4,6 +4,7 @@ mod client;
 mod command;
 mod http;
 mod mapping;
+mod openviking;
 mod operation;
 mod probe;
 pub mod protocol;
@@ -12,5 +13,10 @@ pub use client::Client;
 pub use command::CommandClient;
 pub use http::HttpClient;
 pub use mapping::{Mapping, Placeholder, RequestTemplate, ResponseMapping};
+pub use openviking::{
+    Added, IngestMode, OpenVikingClient, OpenVikingOptions, OpenVikingPlace, OpenVikingSearch, OpenVikingSpec,
+    ProcessingMode,
+};
+pub(crate) use openviking::{FileName, document_at, file_names};
 pub use operation::{Ingested, IngestedDocument, Operation};
 pub(super) use probe::Probe;

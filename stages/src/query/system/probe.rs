@@ -84,7 +84,30 @@ impl<'a> Probe<'a> {
         if let Some(why) = self.withdrawn {
             return Ok(Some(why.to_string()));
         }
-        let looked = match self.system.transport.can(Operation::Count) {
+        let counts = self.system.transport.can(Operation::Count);
+        // Files and vectors are kept in two places there, and either can be lost.
+        let both = self.system.openviking.is_some();
+        if both && self.handle.documents == 0 {
+            // An empty folder is nowhere.
+            return Ok(None);
+        }
+        let missing = match self.look_once(counts, timeout)? {
+            None if counts && both => self.look_once(false, timeout)?,
+            found => found,
+        };
+        if missing.is_some() && both {
+            // What is there by half would be taken for what an interrupted run has left, and kept.
+            match self.client.delete(&self.handle.handle, timeout) {
+                Ok(()) | Err(RowError { kind: RowErrorKind::Refused, .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(missing)
+    }
+
+    /// Looks at what the system counts, or at what it finds for the canary.
+    fn look_once(&self, counts: bool, timeout: Duration) -> Result<Option<String>, RowError> {
+        let looked = match counts {
             true => self.client.count(&self.handle.handle, timeout).map(|count| match self.handle.count {
                 Some(expected) if expected != count => Some(format!("it counts {count}, expected {expected}")),
                 None if count == 0 && self.handle.documents > 0 => Some("it counts 0".to_string()),

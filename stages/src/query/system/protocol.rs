@@ -60,6 +60,7 @@ use serde_json::Value;
 
 use crate::artifact::{Answer, Citation, Hit, Json};
 use crate::error::{RowError, RowErrorKind};
+use crate::model::ModelUsage;
 use crate::model::json_reply::{bad_reply, describe, excerpt, json};
 
 /// Version of the protocol in the key of what a system replied: bumped when the same reply is read in another way.
@@ -93,6 +94,8 @@ pub struct Reply {
     pub answer: Option<Answer>,
     /// What else it said.
     pub metadata: Json,
+    /// What models took for it, where the system's own API tells; never in a reply of this protocol.
+    pub usage: Vec<ModelUsage>,
 }
 
 impl Request<'_> {
@@ -138,7 +141,7 @@ impl Reply {
             .transpose()?;
         let metadata = fields.map("metadata")?;
         fields.end(&["results", "answer", "citations", "metadata", "error"])?;
-        Ok(Reply { results, answer, metadata })
+        Ok(Reply { results, answer, metadata, usage: Vec::new() })
     }
 }
 
