@@ -7,6 +7,8 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 #[derive(Debug, Clone)]
 pub struct Message {
     /// The method.
+    // Not every kind of test asks for it.
+    #[allow(dead_code)]
     pub method: String,
     /// The path, with the query.
     pub path: String,

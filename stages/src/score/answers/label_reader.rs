@@ -20,7 +20,8 @@ impl LabelReader {
     /// A reader of `labels`; `at_start`: only of what an answer, or what it states, begins with.
     pub(super) fn new<'a>(labels: impl IntoIterator<Item = &'a str>, at_start: bool) -> Self {
         let mut reader = LabelReader { words: Vec::new(), letters: Vec::new(), at_start };
-        for label in labels.into_iter().map(label) {
+        // A blank label is named by no answer, and would be found everywhere.
+        for label in labels.into_iter().map(label).filter(|label| !label.is_empty()) {
             match letter(&label) {
                 Some(letter) => reader.letters.push(letter),
                 None => reader.words.push(label),
@@ -146,4 +147,16 @@ fn letter(text: &str) -> Option<char> {
     let mut chars = text.chars();
     let first = chars.next().filter(char::is_ascii_alphabetic)?;
     chars.next().is_none().then(|| first.to_ascii_uppercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_blank_label_is_named_by_nothing() {
+        let reader = LabelReader::new(["", " ", "high tide"], false);
+        assert_eq!(reader.named("at high tide, or not"), ["high tide"]);
+        assert!(LabelReader::new(["", "\u{a0}"], false).named("anything").is_empty());
+    }
 }
