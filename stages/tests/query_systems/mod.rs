@@ -31,6 +31,7 @@ fn retrieve(memory: &MemoryContext, transport: Transport, cases: &[(&str, &str)]
         files: Vec::new(),
         mapping: Mapping::default(),
         ingest_batch: None,
+        openviking: None,
         transport,
     };
     let documents_digest = unit.documents_digest;
