@@ -173,7 +173,7 @@ pub struct Units {
     pub benchmark: BenchmarkInfo,
     /// The units in the adapter's order.
     pub units: Vec<Unit>,
-    /// For each row of `queries` the first row of those that share gold documents with it; empty where none do, or nearly all.
+    /// For each row of `queries` the first row of those that share gold documents with it; empty where none do, or where many go together.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub clusters: Vec<u32>,
     /// Evaluators (in evaluator grammar) that the benchmark asks for when the evaluation names none.
