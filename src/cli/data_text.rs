@@ -79,7 +79,10 @@ fn about_text(about: &About) -> String {
         "left out",
         about.left_out.iter().map(|left| format!("  {:>7} {}: {}\n", left.count, left.what, left.why)).collect(),
     );
-    text += &section("evaluators", about.evaluators.iter().map(|evaluator| format!("  {evaluator}\n")).collect());
+    let judge =
+        about.judge.iter().map(|kind| format!("  {} by a chat model, where the evaluation has one\n", kind.name()));
+    let evaluators = about.evaluators.iter().map(|evaluator| format!("  {evaluator}\n"));
+    text += &section("evaluators", evaluators.chain(judge).collect());
     text += &section("notes", about.notes.iter().map(|note| format!("  {note}\n")).collect());
     text
 }
@@ -101,6 +104,7 @@ pub fn about_json(about: &About) -> Value {
         "left_out": about.left_out.iter()
             .map(|left| json!({"what": left.what, "why": left.why, "count": left.count})).collect::<Vec<_>>(),
         "evaluators": about.evaluators,
+        "judge": about.judge.as_ref().map(|kind| kind.name()),
         "notes": about.notes,
     })
 }
@@ -128,6 +132,7 @@ fn size(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use ragstage_stages::prepare::{Category, Count, LeftOut};
+    use ragstage_stages::score::judge::JudgeKind;
 
     use super::*;
 
@@ -145,6 +150,7 @@ mod tests {
         categories: &[Category { name: "fact", meaning: "one sentence tells", cases: 6 }],
         left_out: &[LeftOut { what: "rumours", why: "nobody knows", count: 3 }],
         evaluators: &["nDCG@10"],
+        judge: Some(JudgeKind::Correctness),
         notes: &[],
     };
 
@@ -175,6 +181,7 @@ left out
 
 evaluators
   nDCG@10
+  correctness by a chat model, where the evaluation has one
 
 download
   it is not known where this can be downloaded from

@@ -117,15 +117,17 @@ pub fn evaluations(files: &[PathBuf], secrets: Secrets) -> Result<Vec<Evaluation
 /// # Errors
 /// When an environment variable that an evaluator is given is not set.
 pub fn require_secrets_of_evaluators(evaluations: &[Evaluation]) -> Result<(), Failure> {
-    for config in evaluations.iter().flat_map(|evaluation| evaluation.evaluators.iter().flatten()) {
-        let variables = match config {
-            EvaluatorConfig::Program(program) => &program.launch.variables,
-            EvaluatorConfig::Judge(judge) => &judge.judge.options.model.endpoint.variables,
-            _ => continue,
-        };
+    let programs = evaluations.iter().flat_map(|evaluation| evaluation.evaluators.iter().flatten());
+    let programs = programs.filter_map(|config| match config {
+        EvaluatorConfig::Program(program) => Some((&program.name, &program.launch.variables)),
+        _ => None,
+    });
+    let judges = evaluations.iter().flat_map(Evaluation::judges);
+    let judges = judges.map(|config| (&config.judge.name, &config.judge.options.model.endpoint.variables));
+    for (evaluator, variables) in programs.chain(judges) {
         if let Some((name, _)) = variables.iter().find(|(name, _)| std::env::var(name).is_err()) {
             return Err(Failure::NotThere {
-                what: format!("the environment variable `{name}`, which evaluator `{config}` is given, is not set"),
+                what: format!("the environment variable `{name}`, which evaluator `{evaluator}` is given, is not set"),
                 hint: format!("set {name} in the environment that ragstage is started in"),
             });
         }

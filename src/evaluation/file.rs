@@ -18,7 +18,7 @@ use super::diagnostic::{Diagnostic, EvaluationErrors, Faults};
 use super::embed::EmbedConfig;
 use super::evaluators::{self, CheckEvaluator, EVALUATOR, EvaluatorConfig};
 use super::gates::{self, GATE, GateSpec};
-use super::judge;
+use super::judge::{self, JudgeConfig};
 use super::limits::{self, LIMITS, Limits};
 use super::mode::Modes;
 use super::models::{self, MODEL, Models, ServedModel};
@@ -174,6 +174,8 @@ pub struct Evaluation {
     pub answer_given: bool,
     /// What responses are scored by; the benchmark's own when `None`.
     pub evaluators: Option<Vec<EvaluatorConfig>>,
+    /// The judge beside the benchmark's own evaluators, where the benchmark has one and the file a model that judges.
+    pub benchmark_judge: Option<JudgeConfig>,
     /// How scores are summed up.
     pub statistics: StatisticsOptions,
     /// Bounds that the means must keep.
@@ -195,6 +197,15 @@ pub struct Evaluation {
 }
 
 impl Evaluation {
+    /// The evaluators that ask a chat model, be they the file's or the benchmark's.
+    pub fn judges(&self) -> impl Iterator<Item = &JudgeConfig> {
+        let listed = self.evaluators.iter().flatten().filter_map(|config| match config {
+            EvaluatorConfig::Judge(judge) => Some(&**judge),
+            _ => None,
+        });
+        listed.chain(&self.benchmark_judge)
+    }
+
     /// Adds recipes whose responses were made elsewhere, in place of the file's own unless `beside` them. A name that a recipe of
     /// the file has gets a number.
     pub fn add_response_sets(&mut self, sets: Vec<(String, ResponsesConfig)>, beside: bool) {
@@ -356,11 +367,17 @@ fn convert(
         programs: program::Known { base, environment, files: &read_programs },
     };
     let evaluators = evaluators::convert(&evaluators_view, check_evaluator, &named, faults);
+    let benchmark_judge = match &evaluators {
+        None => benchmark.adapter.about().and_then(|about| about.judge.clone()).zip(models.judging().cloned()),
+        Some(_) => None,
+    };
+    let benchmark_judge = benchmark_judge.map(|(kind, model)| JudgeConfig::new(kind, model));
     let listed = evaluators.as_ref().map_or(0, Vec::len);
     let known = gates::Known {
         recipes: &names,
         queries: &queries,
         evaluators: evaluators.as_deref(),
+        benchmark_judge: benchmark_judge.as_ref(),
         evaluators_incomplete: view.is_faulty("evaluators")
             || evaluators_view.items().is_some_and(|items| items.len() != listed),
     };
@@ -393,6 +410,7 @@ fn convert(
         recipes,
         queries: queries.list,
         evaluators,
+        benchmark_judge,
     }
 }
 

@@ -6,6 +6,7 @@ use ragstage_stages::score::{EvaluatorSpec, evaluator};
 use super::check::did_you_mean;
 use super::diagnostic::Faults;
 use super::evaluators::{CheckEvaluator, EVALUATOR_TEXT, EvaluatorConfig, check_spec};
+use super::judge::JudgeConfig;
 use super::queries::{Queries, RecipeNames};
 use super::shape::{Choice, Field, Need, Range, Record, Shape, TEXT, Together};
 use super::view::View;
@@ -122,6 +123,8 @@ pub(super) struct Known<'a> {
     pub queries: &'a Queries,
     /// The evaluators; `None` when they are the benchmark's own.
     pub evaluators: Option<&'a [EvaluatorConfig]>,
+    /// The judge beside the benchmark's own.
+    pub benchmark_judge: Option<&'a JudgeConfig>,
     /// Whether an evaluator is faulty.
     pub evaluators_incomplete: bool,
 }
@@ -210,12 +213,14 @@ fn check_measure(
     check: &CheckEvaluator<'_>,
     faults: &mut Faults,
 ) {
+    let text = spec.to_string();
     let Some(evaluators) = known.evaluators else {
-        check_spec(spec, view, check, faults);
+        if known.benchmark_judge.is_none_or(|judge| judge.judge.name != text) {
+            check_spec(spec, view, check, faults);
+        }
         return;
     };
     let texts: Vec<String> = evaluators.iter().flat_map(EvaluatorConfig::names).collect();
-    let text = spec.to_string();
     if texts.contains(&text) || known.evaluators_incomplete {
         return;
     }
@@ -250,7 +255,13 @@ mod tests {
         let list = vec![query("bm25", None), query("deep", Some(vec!["large".to_string()]))];
         let queries = Queries { list, incomplete: false };
         let names = RecipeNames { recipes: &recipes, places: &[], incomplete: false };
-        let known = Known { recipes: &names, queries: &queries, evaluators, evaluators_incomplete: false };
+        let known = Known {
+            recipes: &names,
+            queries: &queries,
+            evaluators,
+            benchmark_judge: None,
+            evaluators_incomplete: false,
+        };
         let check = |spec: &EvaluatorSpec| match spec.name.as_str() {
             "nDCG" => Ok(()),
             name => Err((format!("unknown evaluator `{name}`"), None)),

@@ -1,7 +1,9 @@
 //! An entry of `evaluators` with `judge`: an evaluator that asks a chat model.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use ragstage_stages::model::ChatModel;
 use ragstage_stages::score::judge::{
     ContextLimits, HumanLabels, Judge, JudgeKind, JudgeOptions, OpenVikingParse, OpenVikingScale,
 };
@@ -195,6 +197,14 @@ pub struct JudgeConfig {
     pub labels: Option<HumanLabels>,
 }
 
+impl JudgeConfig {
+    /// The judge of that kind, with the defaults of everything else.
+    pub(super) fn new(kind: JudgeKind, model: Arc<ChatModel>) -> Self {
+        let options = JudgeOptions::new(&kind, model);
+        JudgeConfig { judge: Judge { name: kind.name().to_string(), options, kind }, labels: None }
+    }
+}
+
 /// What a judge may name.
 pub(super) struct Known<'a> {
     /// The chat models.
@@ -275,9 +285,7 @@ fn labels(view: &View<'_>, known: &Known<'_>, faults: &mut Faults) -> Option<Hum
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use ragstage_stages::model::{ChatModel, Endpoint, Price};
+    use ragstage_stages::model::{Endpoint, Price};
     use ragstage_stages::score::judge::RubricScale;
 
     use super::super::view::tests::{checked, spelled_out};

@@ -91,6 +91,14 @@ impl Models {
     pub(super) fn find(&self, view: &View<'_>, faults: &mut Faults) -> Option<Arc<ChatModel>> {
         listed::find(&self.list, self.incomplete, view, faults).cloned()
     }
+
+    /// The model that judges where no evaluator names one: the one called `judge`, else the only one there is.
+    pub(super) fn judging(&self) -> Option<&Arc<ChatModel>> {
+        match self.list.as_slice() {
+            [only] => Some(only),
+            several => several.iter().find(|model| model.name == "judge"),
+        }
+    }
 }
 
 /// The models that a checked list stands for.

@@ -50,10 +50,7 @@ pub(super) fn query_info(query: &QuerySpec) -> QueryInfo {
 
 pub(super) fn evaluator_info(evaluation: &Evaluation, evaluator: &dyn Evaluator) -> EvaluatorInfo {
     let name = evaluator.name();
-    let labels = evaluation.evaluators.iter().flatten().find_map(|config| match config {
-        EvaluatorConfig::Judge(config) if config.judge.name == name => config.labels.clone(),
-        _ => None,
-    });
+    let labels = evaluation.judges().find(|config| config.judge.name == name).and_then(|config| config.labels.clone());
     EvaluatorInfo { name, description: evaluator.describe().description.to_string(), labels }
 }
 
@@ -83,6 +80,8 @@ pub(super) fn evaluators(
                     Err(error) => errors.push(InputError::new(Place::file(&evaluation.path), error.to_string())),
                 }
             }
+            configs
+                .extend(evaluation.benchmark_judge.iter().map(|judge| EvaluatorConfig::Judge(Box::new(judge.clone()))));
         }
     }
     configs.extend(extra.iter().cloned());

@@ -2,7 +2,7 @@
 
 use ragstage_stages::query::AnswerOptions;
 
-use crate::evaluation::{Evaluation, EvaluatorConfig};
+use crate::evaluation::Evaluation;
 
 /// The parts of names by which providers serve whatever is newest of a family.
 const FAMILIES: [&str; 8] = ["gpt-", "o1", "o3", "o4", "claude-", "gemini-", "mistral-", "deepseek-"];
@@ -30,13 +30,15 @@ pub fn known_lints(evaluation: &Evaluation) -> Vec<(String, String)> {
         Some(AnswerOptions::Chat(options)) => Some((&options.model.model, &options.model.endpoint.label)),
         _ => None,
     };
-    for config in evaluation.evaluators.iter().flatten() {
-        let EvaluatorConfig::Judge(judge) = config else { continue };
+    for judge in evaluation.judges() {
         let model = &judge.judge.options.model;
         if answering == Some((&model.model, &model.endpoint.label)) {
             add(
                 "self-judge",
-                format!("{} is judged by {:?}, which also answers: it likes its own words", config, model.model),
+                format!(
+                    "{} is judged by {:?}, which also answers: it likes its own words",
+                    judge.judge.name, model.model
+                ),
             );
         }
     }

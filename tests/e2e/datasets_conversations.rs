@@ -305,7 +305,11 @@ fn a_model_is_told_what_the_dataset_asks_for() {
     two_syllabi(&space);
     let model = format!("models: [{{name: small, model: m-1, base_url: \"{}\"}}]\nrecipe", server.base_url());
     space.edit("evaluation.yaml", "recipe", &model);
-    space.edit("evaluation.yaml", "provider: extractive", "provider: openai, llm: small");
+    space.edit(
+        "evaluation.yaml",
+        "answer: {provider: extractive}",
+        "answer: {provider: openai, llm: small}\nevaluators: [token_f1]",
+    );
     space.run("").expect(0);
     let told = |question: &str| -> String {
         let requests = server.requests("chat/completions");

@@ -472,3 +472,51 @@ fn a_judge_that_cannot_be_reached_ends_without_a_number() {
     space.run("").expect(0);
     assert!(server.count(CHAT) > 0);
 }
+
+#[test]
+fn a_benchmark_that_has_a_judge_asks_the_model_that_judges() {
+    let generous = |_: &Request| Act::Say("{\"reasoning\": \"so it is\", \"score\": 4}".to_string());
+    let server = ModelServer::new(generous);
+    let space = Space::new();
+    let turn = json!({"speaker": "Ann", "text": "I bought a red kite.", "dia_id": "D1:1"});
+    let question =
+        json!({"question": "What did Ann buy?", "answer": "a red kite", "evidence": ["D1:1"], "category": 4});
+    let conversation = json!({"session_1_date_time": "1:56 pm on 8 May, 2023", "session_1": [turn]});
+    let samples = json!([{"sample_id": "conv-1", "conversation": conversation, "qa": [question]}]);
+    space.write("locomo10.json", &samples.to_string());
+    let evaluation = |models: &[&str], rest: &str| {
+        let url = server.base_url();
+        let of = |name: &&str| format!("{{name: {name}, model: {name}-1, base_url: \"{url}\"}}");
+        let models: Vec<String> = models.iter().map(of).collect();
+        let head = "name: kites\nbenchmark: {adapter: locomo, path: locomo10.json}\nrecipe: {}\n";
+        space.write("evaluation.yaml", &format!("{head}models: [{}]\n{rest}\n", models.join(", ")));
+    };
+    let own = ["evidence_recall@5", "evidence_recall@10", "token_f1"];
+    let evaluators = || -> Vec<String> {
+        let report = space.json("reports/kites/report.json");
+        let measures = report["ragstage"]["summary"]["measures"].as_array().expect("measures").clone();
+        measures.iter().filter_map(|measure| measure["evaluator"].as_str()).map(str::to_string).collect()
+    };
+    // Without a model nothing is asked, and of two neither is the one that judges.
+    for models in [[].as_slice(), &["small", "large"]] {
+        evaluation(models, "");
+        space.run("").expect(0);
+        assert_eq!((evaluators(), server.total()), (own.map(String::from).to_vec(), 0), "{models:?}");
+    }
+    for (models, judge) in [(["small"].as_slice(), "small-1"), (&["small", "judge"], "judge-1")] {
+        server.rescript(generous);
+        evaluation(models, "gates: [{measure: openviking, at_least: 4}]");
+        space.run("").expect(0);
+        let requests = server.requests(CHAT);
+        assert_eq!(requests.iter().map(|request| &request.body["model"]).collect::<Vec<_>>(), [judge]);
+        assert_eq!(evaluators(), [own.as_slice(), &["openviking"]].concat(), "{models:?}");
+        let report = space.json("reports/kites/report.json");
+        let case = report["case_results"][0]["case_id"].as_str().expect("a case").to_string();
+        assert_eq!(score(&space, "kites", &case, "openviking")["value"], 4.0);
+    }
+    // Who names evaluators has those, and no other.
+    server.rescript(generous);
+    evaluation(&["judge"], "evaluators: [token_f1]");
+    space.run("").expect(0);
+    assert_eq!((evaluators(), server.total()), (vec!["token_f1".to_string()], 0));
+}

@@ -8,9 +8,10 @@ use super::qasper::QASPER;
 use super::syllabusqa::SYLLABUSQA;
 use super::trec::CRANFIELD;
 use super::{multihop_rag, uda};
+use crate::score::judge::JudgeKind;
 
 /// A public dataset that an adapter reads: what `ragstage data info` prints.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct About {
     /// Its name on the command line. It is the adapter's, but where an adapter reads several.
     pub name: &'static str,
@@ -38,6 +39,8 @@ pub struct About {
     pub left_out: &'static [LeftOut],
     /// The evaluators, in evaluator grammar, of an evaluation that names none.
     pub evaluators: &'static [&'static str],
+    /// The judge beside them, where the evaluation has a model that judges.
+    pub judge: Option<JudgeKind>,
     /// What to know before numbers are compared.
     pub notes: &'static [&'static str],
 }

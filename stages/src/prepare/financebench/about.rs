@@ -1,6 +1,7 @@
 //! What is known of FinanceBench.
 
 use crate::prepare::about::{About, Category, Count};
+use crate::score::judge::JudgeKind;
 
 /// The dataset: its open-source sample.
 pub(in crate::prepare) static FINANCEBENCH: About = About {
@@ -31,12 +32,12 @@ pub(in crate::prepare) static FINANCEBENCH: About = About {
         "numeric_match(percent=either,scale=optional)",
         "token_f1",
     ],
+    judge: Some(JudgeKind::Correctness),
     notes: &[
         "A question whose filing is not among the PDFs is skipped, never scored 0, and the report says which file is missing.",
         "Of the filings only those are documents that a question is about: 84 of 368.",
         "Evidence is a page of the PDF, counted from 0. Two questions name a page twice, which then counts twice.",
         "numeric_match skips the cases whose gold answer does not hold exactly one number.",
-        "With a chat model under `models`, add {judge: correctness, model: NAME} for the answers that are no numbers.",
     ],
 };
 

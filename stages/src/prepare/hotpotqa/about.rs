@@ -28,6 +28,7 @@ pub(in super::super) static HOTPOTQA: About = About {
         "supporting_facts_f1@2",
         "joint_f1@2",
     ],
+    judge: None,
     notes: &[
         "The official script is given the supporting facts by the system. Here they are the sentences that the answer cites, \
          and where it cites nothing those of the first two results, so their precision depends on how long passages are.",

@@ -1,6 +1,7 @@
 //! What is known of LoCoMo.
 
 use crate::prepare::about::{About, Category, Count, LeftOut};
+use crate::score::judge::{JudgeKind, OpenVikingParse, OpenVikingScale};
 
 /// The dataset.
 pub(in crate::prepare) static LOCOMO: About = About {
@@ -44,13 +45,13 @@ pub(in crate::prepare) static LOCOMO: About = About {
         },
     ],
     evaluators: &["evidence_recall@5", "evidence_recall@10", "token_f1"],
+    judge: Some(JudgeKind::OpenViking { scale: OpenVikingScale::Binary, parse: OpenVikingParse::Strict }),
     notes: &[
         "Ids in evidence that are packed into one text (`D8:6; D9:17`) or have a leading zero (`D30:05`) are read.",
         "4 questions have no evidence: evaluators of evidence skip them.",
         "The questions of 11 pairs in conv-48 and of one in conv-30 are the same; each is a case of its own.",
         "Captions of images without an address are not in the documents, as in OpenViking's benchmark: 316 turns.",
         "Some gold answers are known to be wrong (snap-research/locomo issue 27); they are kept.",
-        "With a chat model under `models`, add the authors' kind of judgement: {judge: openviking, scale: binary, model: NAME}.",
     ],
 };
 

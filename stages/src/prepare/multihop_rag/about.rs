@@ -38,6 +38,7 @@ pub(in super::super) static MULTIHOP_RAG: About = About {
         "evidence_mrr(match=text,text=unspaced)@10",
         "answer_accuracy",
     ],
+    judge: None,
     notes: &[
         "MAP@10, Hits@4, Hits@10 and MRR@10 are those of the authors' retrieval_evaluate.py: a fact is found where its text, white \
          space aside, is within a result. Evaluators of evidence skip null queries, as the script does; answer accuracy counts them.",

@@ -31,6 +31,7 @@ pub(in super::super) static MUSIQUE: About = About {
         "supporting_facts_em(unit=document)@4",
         "supporting_facts_f1(unit=document)@4",
     ],
+    judge: None,
     notes: &[
         "The official script is given the supporting paragraphs by the system. Here they are those that the answer cites, and \
          where it cites nothing those of the first four results.",

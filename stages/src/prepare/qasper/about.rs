@@ -1,6 +1,7 @@
 //! What is known of Qasper.
 
 use crate::prepare::about::{About, Category, Count, LeftOut};
+use crate::score::judge::JudgeKind;
 
 /// The dataset. Counts of categories are those of the test set.
 pub(in crate::prepare) static QASPER: About = About {
@@ -42,6 +43,7 @@ pub(in crate::prepare) static QASPER: About = About {
         "label_accuracy(labels=[\"yes\",\"no\"],pick=start)",
         "refusal_agreement",
     ],
+    judge: Some(JudgeKind::Correctness),
     notes: &[
         "Annotators differ: the category is the type of the first annotation that is an answer, and any annotator's answer is gold.",
         "Evidence is all annotators' together: paragraphs, headings, and the captions of figures and tables.",

@@ -1,6 +1,7 @@
 //! What is known of SyllabusQA.
 
 use crate::prepare::about::{About, Category, Count, LeftOut};
+use crate::score::judge::JudgeKind;
 
 /// The dataset.
 pub(in crate::prepare) static SYLLABUSQA: About = About {
@@ -37,6 +38,7 @@ pub(in crate::prepare) static SYLLABUSQA: About = About {
         "token_f1",
         "label_accuracy(labels=[\"yes\",\"no\"],pick=start)",
     ],
+    judge: Some(JudgeKind::Correctness),
     notes: &[
         "A syllabus is read from its Word file, where there is none from its text file; `documents: text|word|pdf` wants one form only.",
         "Evidence are the annotated spans; questions of reasoning have none, only the annotators' own steps, which are no evidence.",

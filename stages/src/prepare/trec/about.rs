@@ -21,6 +21,7 @@ pub(in super::super) static CRANFIELD: About = About {
     categories: &[],
     left_out: &[],
     evaluators: &["nDCG@10", "AP", "R@100"],
+    judge: None,
     notes: &[
         "`cran.qry` numbers its questions 001, 002, 004, ... 365; the judgements number them 1 to 225 by their order: say \
          `query_ids: position`.",

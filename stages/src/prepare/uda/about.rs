@@ -30,6 +30,7 @@ pub(in super::super) static FIN: About = About {
     categories: &[],
     left_out: &[],
     evaluators: &["numeric_match(variant=uda_fin)", "fin_em"],
+    judge: None,
     notes: &[
         NOTE_DOCUMENTS,
         NOTE_TAIL,
@@ -59,6 +60,7 @@ pub(in super::super) static TAT: About = About {
     ],
     left_out: &[],
     evaluators: &["tat_em", "tat_f1"],
+    judge: None,
     notes: &[
         NOTE_DOCUMENTS,
         NOTE_TAIL,
@@ -83,6 +85,7 @@ pub(in super::super) static PAPER_TEXT: About = About {
     categories: &[],
     left_out: &[],
     evaluators: F1,
+    judge: None,
     notes: &[NOTE_DOCUMENTS, NOTE_TAIL, NOTE_PAPERS],
 };
 
@@ -101,6 +104,7 @@ pub(in super::super) static PAPER_TAB: About = About {
     categories: &[],
     left_out: &[],
     evaluators: F1,
+    judge: None,
     notes: &[NOTE_DOCUMENTS, NOTE_TAIL, NOTE_PAPERS],
 };
 
@@ -119,6 +123,7 @@ pub(in super::super) static FETA: About = About {
     categories: &[],
     left_out: &[],
     evaluators: F1,
+    judge: None,
     notes: &[
         NOTE_DOCUMENTS,
         NOTE_TAIL,
@@ -146,5 +151,6 @@ pub(in super::super) static NQ: About = About {
         count: 783,
     }],
     evaluators: F1,
+    judge: None,
     notes: &[NOTE_DOCUMENTS, NOTE_TAIL],
 };
