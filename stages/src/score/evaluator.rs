@@ -63,6 +63,8 @@ pub struct Reads {
     pub without_texts: bool,
     /// Of the answer only its text: an evaluator of single cases is shown no citations.
     pub without_citations: bool,
+    /// Of the gold no evidence: an evaluator of single cases may be shown none.
+    pub without_evidence: bool,
     /// The answer and its citations.
     pub answer: bool,
     /// Whether it scores where no answers are asked for, too; it is then shown none.

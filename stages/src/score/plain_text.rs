@@ -7,9 +7,16 @@ use crate::python::{is_alphanumeric, is_whitespace};
 /// is no article. Characters of no word, such as dashes beyond ASCII, stay and end a word.
 pub(crate) fn plain_text(text: &str, articles: &[&str]) -> String {
     let mut plain = PlainText { text: String::with_capacity(text.len()), articles, word: None, gap: false };
-    if text.is_ascii() {
-        text.bytes().for_each(|byte| plain.push(char::from(byte.to_ascii_lowercase())));
-    } else {
+    let mut rest = text;
+    // Most texts are words of ASCII letters: they are put in a word at a time.
+    while text.is_ascii() && !rest.is_empty() {
+        let (word, after) = rest.split_at(rest.bytes().take_while(u8::is_ascii_alphanumeric).count());
+        plain.push_word(word);
+        let mut other = after.chars();
+        other.next().into_iter().for_each(|c| plain.push(c));
+        rest = other.as_str();
+    }
+    if !text.is_ascii() {
         text.to_lowercase().chars().for_each(|c| plain.push(c));
     }
     plain.end_word();
@@ -31,6 +38,20 @@ struct PlainText<'a> {
 }
 
 impl PlainText<'_> {
+    /// Puts in letters and digits of ASCII.
+    fn push_word(&mut self, word: &str) {
+        if word.is_empty() {
+            return;
+        }
+        self.close_gap();
+        let start = self.text.len();
+        self.word.get_or_insert(start);
+        self.text.push_str(word);
+        if let Some(word) = self.text.get_mut(start..) {
+            word.make_ascii_lowercase();
+        }
+    }
+
     fn push(&mut self, c: char) {
         if c.is_ascii_punctuation() {
             return;
@@ -44,16 +65,18 @@ impl PlainText<'_> {
         if !of_word {
             self.end_word();
         }
-        if self.gap {
-            self.gap = false;
-            if !self.text.is_empty() {
-                self.text.push(' ');
-            }
-        }
+        self.close_gap();
         if of_word && self.word.is_none() {
             self.word = Some(self.text.len());
         }
         self.text.push(c);
+    }
+
+    fn close_gap(&mut self) {
+        if self.gap && !self.text.is_empty() {
+            self.text.push(' ');
+        }
+        self.gap = false;
     }
 
     /// Takes the last word away again where it is an article.

@@ -36,7 +36,7 @@ impl Evaluator for AnswerEvaluator {
     }
 
     fn reads(&self) -> Reads {
-        Reads { answer: true, without_citations: true, ..Reads::default() }
+        Reads { answer: true, without_citations: true, without_evidence: true, ..Reads::default() }
     }
 
     fn walk(&self, v: &mut dyn KeyVisitor) {

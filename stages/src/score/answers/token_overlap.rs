@@ -1,7 +1,7 @@
 //! The overlap of words between answer and gold, which `token_f1`, `token_precision` and `token_recall` are of.
 
 use super::answer_evaluator::AnswerEvaluator;
-use super::bag::common;
+use super::bag::common_words;
 use crate::artifact::{Json, Score, ScoreValue};
 use crate::score::definition::{Parameter, ParameterKind};
 use crate::score::evaluator::{CaseView, Evaluator, ResponseView};
@@ -61,12 +61,12 @@ impl OverlapRule {
         measure: fn(&Overlap) -> f64,
     ) -> Option<(Overlap, &'a str)> {
         let answer = (self.normal)(answer);
-        let words = sorted(&answer);
+        let said = words(&answer);
         let mut best: Option<(Overlap, &str)> = None;
         for gold in golds {
             let normal = (self.normal)(gold);
             let apart = answer != normal && self.whole.iter().any(|text| *text == answer || *text == normal);
-            let overlap = if apart { Overlap::NONE } else { Overlap::of(&words, &sorted(&normal), self.of_nothing) };
+            let overlap = if apart { Overlap::NONE } else { Overlap::of(&said, &words(&normal), self.of_nothing) };
             if best.is_none_or(|(known, _)| measure(&overlap) > measure(&known)) {
                 best = Some((overlap, gold));
             }
@@ -93,23 +93,16 @@ fn evaluate(case: &CaseView, response: &ResponseView, rule: OverlapRule, measure
     Score::scored(ScoreValue::Number(measure(&overlap)), None, detail)
 }
 
-/// The words of a text in normal form, as a sorted bag.
-pub(super) fn sorted(normal: &str) -> Vec<&str> {
-    let mut words = words(normal);
-    words.sort_unstable();
-    words
-}
-
 impl Overlap {
     const NONE: Overlap = Overlap { precision: 0.0, recall: 0.0, f1: 0.0 };
 
-    /// That of two sorted bags. SQuAD 2: where one side has no words, they agree if the other has none either;
+    /// That of two bags of words. SQuAD 2: where one side has no words, they agree if the other has none either;
     /// `of_nothing` says how well.
     pub(super) fn of(answer: &[&str], gold: &[&str], of_nothing: f64) -> Self {
         if answer.is_empty() && gold.is_empty() {
             return Overlap { precision: of_nothing, recall: of_nothing, f1: of_nothing };
         }
-        let same = common(answer, gold);
+        let same = common_words(answer, gold);
         if same == 0 {
             return Overlap::NONE;
         }

@@ -7,12 +7,13 @@
 //! keeps the word for the gold answers after it; here each gold answer is compared by itself.
 
 use super::answer_evaluator::AnswerEvaluator;
-use super::token_overlap::{Overlap, sorted};
+use super::token_overlap::Overlap;
 use super::uda_tail::tail;
 use crate::artifact::{Json, Score, ScoreValue};
 use crate::python::strip;
 use crate::score::definition::{CutoffRule, Definition};
 use crate::score::evaluator::{CaseView, ResponseView};
+use crate::score::plain_text::words;
 use crate::score::squad_text::normalize;
 
 pub(crate) static UDA_F1: Definition = Definition {
@@ -33,8 +34,8 @@ pub(crate) static UDA_F1: Definition = Definition {
 
 fn evaluate(case: &CaseView, response: &ResponseView) -> Score {
     let answer = tail(response.answer.unwrap_or_default());
-    let words = normalize(answer);
-    let words = sorted(&words);
+    let normal_answer = normalize(answer);
+    let said = words(&normal_answer);
     let lower = strip(answer).to_lowercase();
     let polar = ["yes", "no"].into_iter().find(|word| lower.starts_with(word));
     let mut best: Option<(f64, &str)> = None;
@@ -42,7 +43,7 @@ fn evaluate(case: &CaseView, response: &ResponseView) -> Score {
         let normal = normalize(gold);
         let f1 = match polar {
             Some(word) if ["yes", "no"].contains(&normal.as_str()) => f64::from(u8::from(word == normal)),
-            _ => Overlap::of(&words, &sorted(&normal), 0.0).f1,
+            _ => Overlap::of(&said, &words(&normal), 0.0).f1,
         };
         // Of equally good gold answers the first.
         if best.is_none_or(|(known, _)| f1 > known) {
