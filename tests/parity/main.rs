@@ -28,6 +28,7 @@ mod openviking_qasper;
 mod openviking_recall;
 mod openviking_sampling;
 mod openviking_syllabusqa;
+mod openviking_variant;
 mod papers;
 mod parsed;
 mod pdf_text;

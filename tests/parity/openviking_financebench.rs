@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use ragstage_cache::Digest;
-use ragstage_stages::prepare::{AdapterSpec, DATASETS, FinanceBenchSpec, Scope};
+use ragstage_stages::prepare::{AdapterSpec, DATASETS, FinanceBenchSpec, Scope, Variant};
 use serde_json::{Value, json};
 
 use crate::golden::data;
 use crate::openviking_adapters::{answers, cases_of, folder, items, read, texts, told, vector};
 
 fn spec(path: PathBuf, scope: Scope) -> AdapterSpec {
-    AdapterSpec::FinanceBench(FinanceBenchSpec { path, scope })
+    AdapterSpec::FinanceBench(FinanceBenchSpec { path, scope, variant: Variant::Own })
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use ragstage_stages::prepare::{AdapterSpec, DATASETS, LocomoSpec, Scope};
+use ragstage_stages::prepare::{AdapterSpec, DATASETS, LocomoSpec, Scope, Variant};
 use serde_json::{Value, json};
 
 use crate::golden::{data, say};
@@ -11,7 +11,7 @@ use crate::openviking_adapters::{answers, cases_of, compare_documents, folder, i
 use crate::prepared::Prepared;
 
 fn spec(path: PathBuf) -> AdapterSpec {
-    AdapterSpec::Locomo(LocomoSpec { path, scope: Scope::Document, adversarial: false })
+    AdapterSpec::Locomo(LocomoSpec { path, scope: Scope::Document, adversarial: false, variant: Variant::Own })
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn the_dataset_has_its_totals() {
     say(&format!("locomo: {pieces} pieces of evidence, {bare} questions without"));
     assert_eq!(info.metadata["cases_without_evidence"], bare);
 
-    let whole = LocomoSpec { path, scope: Scope::Corpus, adversarial: true };
+    let whole = LocomoSpec { path, scope: Scope::Corpus, adversarial: true, variant: Variant::Own };
     let whole = read(AdapterSpec::Locomo(whole));
     assert_eq!((whole.queries.rows.len(), whole.units.units.len()), (1986, 1));
     let adversarial = whole.golds.rows.iter().filter(|gold| gold.labels["category"] == "adversarial");

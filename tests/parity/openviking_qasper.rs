@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use ragstage_stages::artifact::Gold;
-use ragstage_stages::prepare::{AdapterSpec, DATASETS, QasperSpec, Scope};
+use ragstage_stages::prepare::{AdapterSpec, DATASETS, QasperSpec, Scope, Variant};
 use serde_json::{Value, json};
 
 use crate::golden::{data, say};
@@ -17,7 +17,7 @@ use crate::openviking_adapters::{
 use crate::prepared::Prepared;
 
 fn spec(path: PathBuf) -> QasperSpec {
-    QasperSpec { path, split: "all".to_string(), scope: Scope::Document, unanswerable: false }
+    QasperSpec { path, split: "all".to_string(), scope: Scope::Document, unanswerable: false, variant: Variant::Own }
 }
 
 #[test]

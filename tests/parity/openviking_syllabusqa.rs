@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use ragstage_stages::prepare::{AdapterSpec, DATASETS, Scope, SyllabusForm, SyllabusQaSpec};
+use ragstage_stages::prepare::{AdapterSpec, DATASETS, Scope, SyllabusForm, SyllabusQaSpec, Variant};
 use serde_json::Value;
 
 use crate::golden::data;
@@ -15,7 +15,14 @@ use crate::openviking_adapters::{Vector, answers, cases_of, folder, items, read,
 use crate::prepared::Prepared;
 
 fn spec(path: PathBuf) -> SyllabusQaSpec {
-    SyllabusQaSpec { path, split: "all".to_string(), documents: None, scope: Scope::Document, no_answer: false }
+    SyllabusQaSpec {
+        path,
+        split: "all".to_string(),
+        documents: None,
+        scope: Scope::Document,
+        no_answer: false,
+        variant: Variant::Own,
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use ragstage_stages::prepare::{AdapterSpec, FinanceBenchSpec, Scope};
 
 use super::super::shape::{Field, Need, Record, TEXT};
 use super::super::view::View;
-use super::{path, scope};
+use super::{VARIANT, path, scope, variant};
 
 /// What the adapter accepts.
 pub(super) static FINANCEBENCH: Record = Record {
@@ -21,6 +21,7 @@ pub(super) static FINANCEBENCH: Record = Record {
             need: Need::Required,
         },
         scope("\"corpus\""),
+        VARIANT,
     ],
     together: &[],
 };
@@ -30,18 +31,21 @@ pub(super) fn convert(view: &View<'_>, base: &Path) -> AdapterSpec {
     AdapterSpec::FinanceBench(FinanceBenchSpec {
         path: path(view, base, "path").unwrap_or_default(),
         scope: view.get("scope").choice().unwrap_or(Scope::Corpus),
+        variant: variant(view),
     })
 }
 
 #[cfg(test)]
 mod tests {
+    use ragstage_stages::prepare::Variant;
+
     use super::super::super::view::tests::spelled_out;
     use super::super::tests::read;
     use super::*;
 
     #[test]
     fn all_filings_share_a_knowledge_base_unless_told_otherwise() {
-        let default = FinanceBenchSpec { path: "conf/f".into(), scope: Scope::Corpus };
+        let default = FinanceBenchSpec { path: "conf/f".into(), scope: Scope::Corpus, variant: Variant::Own };
         let of = |text: &str| read(text).map(|spec| spec.adapter);
         assert_eq!(of("{adapter: financebench, path: f}"), Ok(AdapterSpec::FinanceBench(default.clone())));
         let spelled = format!("{{adapter: financebench, path: f, {}", &spelled_out(FINANCEBENCH.fields)[1..]);

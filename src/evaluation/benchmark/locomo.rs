@@ -6,7 +6,7 @@ use ragstage_stages::prepare::{AdapterSpec, LocomoSpec, Scope};
 
 use super::super::shape::{Field, Need, Record, Shape, TEXT};
 use super::super::view::View;
-use super::{path, scope};
+use super::{VARIANT, path, scope, variant};
 
 /// What the adapter accepts.
 pub(super) static LOCOMO: Record = Record {
@@ -26,6 +26,7 @@ pub(super) static LOCOMO: Record = Record {
             shape: Shape::Bool,
             need: Need::Default("false"),
         },
+        VARIANT,
     ],
     together: &[],
 };
@@ -36,18 +37,26 @@ pub(super) fn convert(view: &View<'_>, base: &Path) -> AdapterSpec {
         path: path(view, base, "path").unwrap_or_default(),
         scope: view.get("scope").choice().unwrap_or(Scope::Document),
         adversarial: view.get("adversarial").bool().unwrap_or_default(),
+        variant: variant(view),
     })
 }
 
 #[cfg(test)]
 mod tests {
+    use ragstage_stages::prepare::Variant;
+
     use super::super::super::view::tests::spelled_out;
     use super::super::tests::read;
     use super::*;
 
     #[test]
     fn conversations_have_their_own_knowledge_bases_unless_told_otherwise() {
-        let default = LocomoSpec { path: "conf/l.json".into(), scope: Scope::Document, adversarial: false };
+        let default = LocomoSpec {
+            path: "conf/l.json".into(),
+            scope: Scope::Document,
+            adversarial: false,
+            variant: Variant::Own,
+        };
         let of = |text: &str| read(text).map(|spec| spec.adapter);
         assert_eq!(of("{adapter: locomo, path: l.json}"), Ok(AdapterSpec::Locomo(default.clone())));
         let spelled = format!("{{adapter: locomo, path: l.json, {}", &spelled_out(LOCOMO.fields)[1..]);

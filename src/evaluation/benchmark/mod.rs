@@ -16,7 +16,7 @@ mod uda;
 
 use std::path::{Path, PathBuf};
 
-use ragstage_stages::prepare::{BenchmarkSpec, Selection};
+use ragstage_stages::prepare::{BenchmarkSpec, Selection, Variant};
 
 use super::diagnostic::Faults;
 use super::shape::{Choice, Field, Need, Refusal, Shape, TEXT, Tagged, TextRule};
@@ -41,6 +41,12 @@ pub(super) static BENCHMARK: Tagged = Tagged {
         ("uda", &uda::UDA),
     ],
     shared: &[
+        Field {
+            name: "first",
+            doc: "How many cases to keep, from the first on in the benchmark's order; all by default.",
+            shape: Shape::Int { min: 1, max: u64::MAX },
+            need: Need::Optional,
+        },
         Field {
             name: "sample",
             doc: "How many cases to draw; all by default.",
@@ -79,6 +85,24 @@ pub(super) static BENCHMARK: Tagged = Tagged {
         },
     ],
 };
+
+static VARIANTS: [Choice; 2] = [
+    Choice { word: "own", doc: "Ours." },
+    Choice { word: "openviking", doc: "Those of OpenViking's benchmark, to compare with its reports." },
+];
+
+/// The key `variant`.
+const VARIANT: Field = Field {
+    name: "variant",
+    doc: "Whose questions, gold answers and evidence they are.",
+    shape: Shape::Choice(&VARIANTS),
+    need: Need::Default("\"own\""),
+};
+
+/// The variant of a checked `benchmark`.
+fn variant(view: &View<'_>) -> Variant {
+    view.get(VARIANT.name).choice().unwrap_or_default()
+}
 
 /// An id that a file's name is made of.
 const ID: Shape = Shape::Text(&TextRule {
@@ -174,6 +198,7 @@ pub(super) fn convert(
         );
     }
     let selection = Selection {
+        first: view.get("first").int(),
         sample: view.get("sample").int(),
         sample_documents: view.get("sample_documents").int(),
         stratify: view.get("stratify").bool().unwrap_or_default(),
@@ -219,8 +244,10 @@ mod tests {
         let faults = read("{adapter: beir, path: x, documents: y}").unwrap_err();
         assert_eq!(
             faults,
-            ["1:26 : unknown key `documents` [keys here are adapter, path, dataset, split, dataset_url, sample, \
-                 sample_documents, stratify, seed, categories, category_label]"]
+            [
+                "1:26 : unknown key `documents` [keys here are adapter, path, dataset, split, dataset_url, first, sample, \
+                 sample_documents, stratify, seed, categories, category_label]"
+            ]
         );
         assert_eq!(
             read("{adapter: json, documents: y}").unwrap_err(),

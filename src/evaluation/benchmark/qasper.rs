@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use ragstage_stages::prepare::{AdapterSpec, QasperSpec, Scope};
+use ragstage_stages::prepare::{AdapterSpec, QasperSpec, Scope, Variant};
 
 use super::super::shape::{Choice, Field, Need, Record, Shape, TEXT};
 use super::super::view::View;
-use super::{path, scope, text};
+use super::{VARIANT, path, scope, text, variant};
 
 /// What the adapter accepts.
 pub(super) static QASPER: Record = Record {
@@ -33,21 +33,26 @@ pub(super) static QASPER: Record = Record {
         scope("\"corpus\""),
         Field {
             name: "unanswerable",
-            doc: "Whether questions are asked that no annotator could answer; a refusal is right then.",
+            doc: "Whether questions are asked that no annotator could answer; a refusal is right then. Not by default in the variant \
+                  of OpenViking.",
             shape: Shape::Bool,
             need: Need::Default("true"),
         },
+        VARIANT,
     ],
     together: &[],
 };
 
 /// The adapter that a checked `benchmark` stands for.
 pub(super) fn convert(view: &View<'_>, base: &Path) -> AdapterSpec {
+    let variant = variant(view);
     AdapterSpec::Qasper(QasperSpec {
         path: path(view, base, "path").unwrap_or_default(),
         split: text(view, "split").unwrap_or_else(|| "all".to_string()),
         scope: view.get("scope").choice().unwrap_or(Scope::Corpus),
-        unanswerable: view.get("unanswerable").bool().unwrap_or(true),
+        // OpenViking's benchmark does not ask them.
+        unanswerable: view.get("unanswerable").bool().unwrap_or(variant == Variant::Own),
+        variant,
     })
 }
 
@@ -59,8 +64,13 @@ mod tests {
 
     #[test]
     fn all_papers_share_a_knowledge_base_unless_told_otherwise() {
-        let default =
-            QasperSpec { path: "conf/q".into(), split: "all".to_string(), scope: Scope::Corpus, unanswerable: true };
+        let default = QasperSpec {
+            path: "conf/q".into(),
+            split: "all".to_string(),
+            scope: Scope::Corpus,
+            unanswerable: true,
+            variant: Variant::Own,
+        };
         let of = |text: &str| read(text).map(|spec| spec.adapter);
         assert_eq!(of("{adapter: qasper, path: q}"), Ok(AdapterSpec::Qasper(default.clone())));
         let spelled = format!("{{adapter: qasper, path: q, {}", &spelled_out(QASPER.fields)[1..]);
@@ -68,6 +78,14 @@ mod tests {
         let other = QasperSpec { split: "dev".to_string(), scope: Scope::Document, unanswerable: false, ..default };
         let text = "{adapter: qasper, path: q, split: dev, scope: document, unanswerable: false}";
         assert_eq!(of(text), Ok(AdapterSpec::Qasper(other)));
+        let theirs = QasperSpec {
+            split: "all".to_string(),
+            scope: Scope::Corpus,
+            unanswerable: false,
+            variant: Variant::OpenViking,
+            path: "conf/q".into(),
+        };
+        assert_eq!(of("{adapter: qasper, path: q, variant: openviking}"), Ok(AdapterSpec::Qasper(theirs)));
         assert!(of("{adapter: qasper, path: q, split: val}").is_err());
     }
 }

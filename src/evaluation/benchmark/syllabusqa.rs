@@ -6,7 +6,7 @@ use ragstage_stages::prepare::{AdapterSpec, Scope, SyllabusQaSpec};
 
 use super::super::shape::{Choice, Field, Need, Record, Shape, TEXT};
 use super::super::view::View;
-use super::{path, scope, text};
+use super::{VARIANT, path, scope, text, variant};
 
 /// What the adapter accepts.
 pub(super) static SYLLABUSQA: Record = Record {
@@ -47,6 +47,7 @@ pub(super) static SYLLABUSQA: Record = Record {
             shape: Shape::Bool,
             need: Need::Default("false"),
         },
+        VARIANT,
     ],
     together: &[],
 };
@@ -59,12 +60,13 @@ pub(super) fn convert(view: &View<'_>, base: &Path) -> AdapterSpec {
         documents: view.get("documents").choice(),
         scope: view.get("scope").choice().unwrap_or(Scope::Corpus),
         no_answer: view.get("no_answer").bool().unwrap_or_default(),
+        variant: variant(view),
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use ragstage_stages::prepare::SyllabusForm;
+    use ragstage_stages::prepare::{SyllabusForm, Variant};
 
     use super::super::super::view::tests::spelled_out;
     use super::super::tests::read;
@@ -78,6 +80,7 @@ mod tests {
             documents: None,
             scope: Scope::Corpus,
             no_answer: false,
+            variant: Variant::Own,
         };
         let of = |text: &str| read(text).map(|spec| spec.adapter);
         assert_eq!(of("{adapter: syllabusqa, path: s}"), Ok(AdapterSpec::SyllabusQa(default.clone())));

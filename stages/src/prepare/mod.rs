@@ -41,6 +41,7 @@ mod syllabusqa;
 mod trec;
 mod uda;
 mod units_file;
+mod variant;
 
 pub use about::{About, Category, Count, DATASETS, LeftOut};
 pub(crate) use beir::QRELS_WITHOUT_QUERY;
@@ -66,3 +67,4 @@ pub use strata::quotas;
 pub use syllabusqa::{SyllabusForm, SyllabusQaSpec};
 pub use trec::{QueryIds, Relevance, TopicField, TrecSpec};
 pub use uda::{UdaDocuments, UdaSpec, UdaSubset};
+pub use variant::{OPENVIKING_CASE, Variant};

@@ -22,7 +22,7 @@ impl Selection {
     ///
     /// The sample is stable: cases are ordered by the hash of seed and case id and the first are taken, so that one more
     /// case in the benchmark changes at most one case of the sample. A sample larger than the benchmark is all of it.
-    /// Documents are drawn in the same way, of those that a case is about, and before cases are: a case stays if a drawn
+    /// Documents are drawn in the same way, of those that a case is about, and before cases are. `first` keeps the first of what is left, and the sample is of those: a case stays if a drawn
     /// document is among those that its evidence names, or is the only one of its unit. The other documents stay in the
     /// knowledge bases of their units, since the questions would be easier without them.
     ///
@@ -110,6 +110,9 @@ impl Selection {
                 }));
             }
         }
+        if self.first == Some(0) {
+            errors.push(error("the first 0 cases were asked for".to_string()).hint("leave `first` out to ask all"));
+        }
         if self.sample == Some(0) {
             errors.push(error("a sample of 0 cases was asked for".to_string()).hint("leave `sample` out to ask all"));
         }
@@ -146,6 +149,13 @@ impl Selection {
                 self.first(named.into_iter().map(|id| (id, id)), "ragstage.sample.documents", documents).collect();
             for (kept, of) in kept.iter_mut().zip(&of_cases) {
                 *kept &= of.iter().any(|id| drawn.contains(id));
+            }
+        }
+        if let Some(first) = self.first {
+            let mut left = first;
+            for kept in kept.iter_mut().filter(|kept| **kept) {
+                *kept = left > 0;
+                left = left.saturating_sub(1);
             }
         }
         if let Some(sample) = self.sample {
@@ -269,6 +279,21 @@ mod tests {
         assert!(before.iter().map(number).is_sorted(), "the benchmark's order is kept");
         let other = sample(20, 8).apply(numbered(100), Path::new("c")).unwrap();
         assert_ne!(ids(&other), before);
+    }
+
+    #[test]
+    fn the_first_are_kept_and_the_sample_is_of_them() {
+        let first = |first: u64, sample: Option<u64>| Selection { first: Some(first), sample, ..Selection::default() };
+        assert_eq!(ids(&first(3, None).apply(numbered(9), Path::new("c")).unwrap()), ["c0", "c1", "c2"]);
+        assert_eq!(first(9, None).apply(numbered(3), Path::new("c")).unwrap(), numbered(3));
+        let both = first(5, Some(2)).apply(numbered(40), Path::new("c")).unwrap();
+        assert_eq!(ids(&both), ids(&sample(2, 0).apply(numbered(5), Path::new("c")).unwrap()));
+        let labels = json!({"type": "t"});
+        let cases = [("a", json!({})), ("b", labels.clone()), ("c", labels.clone()), ("d", labels)];
+        let of_kind = Selection { categories: Some(vec!["t".to_string()]), ..first(2, None) };
+        let of_kind = of_kind.apply(benchmark(&cases, vec![Benchmark::whole(Json::new())]), Path::new("c")).unwrap();
+        assert_eq!(ids(&of_kind), ["b", "c"]);
+        assert_eq!(first(0, None).apply(numbered(3), Path::new("c")).unwrap_err().len(), 1);
     }
 
     #[test]

@@ -62,6 +62,9 @@ pub(super) fn split() -> String {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Selection {
+    /// How many cases to keep, from the first on in the benchmark's own order; all by default.
+    #[serde(default)]
+    pub first: Option<u64>,
     /// How many cases to draw; all by default.
     #[serde(default)]
     pub sample: Option<u64>,
@@ -149,6 +152,9 @@ impl Walk for AdapterSpec {
 impl Walk for Selection {
     fn walk(&self, v: &mut dyn KeyVisitor) {
         v.begin_record("selection", "selection");
+        if let Some(first) = self.first {
+            v.uint("first", first);
+        }
         if let Some(sample) = self.sample {
             v.uint("sample", sample);
             v.uint("seed", self.seed);

@@ -17,6 +17,7 @@ use crate::prepare::listing::ListingFile;
 use crate::prepare::rows::rows;
 use crate::prepare::scope::Scope;
 use crate::prepare::sources::FindDocument;
+use crate::prepare::variant::{Variant, in_order_of_samples};
 
 /// Options of the `financebench` adapter.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -27,6 +28,9 @@ pub struct FinanceBenchSpec {
     /// What a knowledge base is built for.
     #[serde(default = "scope")]
     pub scope: Scope,
+    /// Whose reading of the questions is evaluated.
+    #[serde(default)]
+    pub variant: Variant,
 }
 
 fn scope() -> Scope {
@@ -60,6 +64,7 @@ impl Adapter for FinanceBenchSpec {
 
     fn walk_options(&self, v: &mut dyn KeyVisitor) {
         self.scope.walk(v);
+        self.variant.walk(v);
     }
 
     fn listing(&self) -> Vec<ListingFile> {
@@ -91,7 +96,7 @@ impl Adapter for FinanceBenchSpec {
         let source = files.needed(QUESTIONS);
         let mut info = info(&FINANCEBENCH, SPLIT, self.scope);
         let mut found = Vec::new();
-        let mut questions = FinanceQuestions::default();
+        let mut questions = FinanceQuestions::new(self.variant);
         for row in rows(source, LineEnds::Json, &mut found) {
             questions.add(source.path, &row, &mut found);
         }
@@ -110,7 +115,8 @@ impl Adapter for FinanceBenchSpec {
         }
         info.metadata = benchmark.counted();
         let units = self.scope.units(benchmark.groups);
-        Ok(Benchmark {
+        let samples = benchmark.samples;
+        let mut benchmark = Benchmark {
             info,
             documents: benchmark.documents,
             queries: benchmark.queries,
@@ -118,7 +124,11 @@ impl Adapter for FinanceBenchSpec {
             units,
             skipped: benchmark.skipped,
             default_evaluators: evaluators(&FINANCEBENCH),
-        })
+        };
+        if self.variant.is_openviking() {
+            in_order_of_samples(&mut benchmark, &samples);
+        }
+        Ok(benchmark)
     }
 
     fn cases_role(&self) -> &'static str {

@@ -14,6 +14,7 @@ use crate::prepare::fields::{Fields, describe};
 use crate::prepare::ids::Ids;
 use crate::prepare::rows::Row;
 use crate::prepare::sources::FindDocument;
+use crate::prepare::variant::{OpenVikingQuestion, Variant};
 use crate::python::strip;
 
 /// The path of a filing's PDF below the root; `None` where its name is no file's.
@@ -26,6 +27,7 @@ pub(super) fn filing(name: &str) -> Option<String> {
 
 /// The questions of the file.
 pub(super) struct FinanceQuestions {
+    variant: Variant,
     ids: Ids,
     queries: Queries,
     golds: Golds,
@@ -43,11 +45,15 @@ pub(super) struct WithFilings {
     pub(super) skipped: BTreeMap<String, String>,
     /// For each filing its name, the position of its document where it is there, and those of its questions.
     pub(super) groups: Vec<(String, Option<u32>, Vec<u32>)>,
+    /// The positions of the questions about each filing, in order of first appearance.
+    pub(super) samples: Vec<Vec<u32>>,
 }
 
-impl Default for FinanceQuestions {
-    fn default() -> Self {
+impl FinanceQuestions {
+    /// None yet.
+    pub(super) fn new(variant: Variant) -> Self {
         FinanceQuestions {
+            variant,
             ids: Ids::new("financebench_id"),
             queries: Queries::default(),
             golds: Golds::default(),
@@ -55,9 +61,7 @@ impl Default for FinanceQuestions {
             positions: HashMap::new(),
         }
     }
-}
 
-impl FinanceQuestions {
     /// Adds the question of `row`.
     pub(super) fn add(&mut self, path: &Path, row: &Row, errors: &mut Vec<InputError>) {
         let fields = Fields::of(path, row);
@@ -75,8 +79,9 @@ impl FinanceQuestions {
         for (name, item) in fields.list("evidence", errors) {
             evidence.extend(fields.as_fields(name, item, errors).and_then(|fields| piece(&fields, errors)));
         }
+        let written = self.variant.is_openviking().then(|| openviking_question(&fields));
         let mut optional = |key: &str| fields.verbatim(key, errors).filter(|text| !strip(text).is_empty());
-        let gold = Gold {
+        let mut gold = Gold {
             case_id: id.clone().unwrap_or_default(),
             answers: answer.clone().into_iter().collect(),
             evidence,
@@ -98,7 +103,11 @@ impl FinanceQuestions {
         if let Some((_, _, cases)) = self.filings.get_mut(filing) {
             cases.extend(u32::try_from(position));
         }
-        self.queries.rows.push(Query { case_id, text, category: None });
+        let mut query = Query { case_id, text, category: None };
+        if let Some(written) = written {
+            written.replace(&mut query, &mut gold);
+        }
+        self.queries.rows.push(query);
         self.golds.rows.push(gold);
     }
 
@@ -112,7 +121,8 @@ impl FinanceQuestions {
         errors: &mut Vec<InputError>,
     ) -> WithFilings {
         let FinanceQuestions { queries, golds, mut filings, .. } = self;
-        let mut all = WithFilings { queries, golds, ..WithFilings::default() };
+        let samples = filings.iter().map(|(_, _, cases)| cases.clone()).collect();
+        let mut all = WithFilings { queries, golds, samples, ..WithFilings::default() };
         filings.sort_by(|(a, ..), (b, ..)| a.cmp(b));
         for (name, line, cases) in filings {
             let Some(file) = filing(&name) else { continue };
@@ -154,6 +164,23 @@ impl WithFilings {
     pub(super) fn counted(&self) -> Json {
         let missing = self.groups.iter().filter(|(_, document, _)| document.is_none()).count();
         object([("filings_not_on_disk", missing.into()), ("cases_without_their_filing", self.skipped.len().into())])
+    }
+}
+
+/// The question as OpenViking's benchmark has it: nothing is stripped, and evidence is the annotators' excerpts.
+fn openviking_question(fields: &Fields<'_>) -> OpenVikingQuestion {
+    // What is wrong with them has been told.
+    let text = |key: &str| fields.verbatim(key, &mut Vec::new());
+    let (sample_id, question, answer) = (text("doc_name"), text("question"), text("answer"));
+    let category = text("question_type");
+    let pieces = fields.value("evidence").and_then(Value::as_array).into_iter().flatten();
+    let texts = pieces.filter_map(|piece| piece.get("evidence_text")?.as_str());
+    OpenVikingQuestion {
+        sample_id: sample_id.unwrap_or_default(),
+        question: question.unwrap_or_default(),
+        answers: answer.into_iter().collect(),
+        evidence: texts.filter(|text| !text.is_empty()).map(str::to_string).collect(),
+        category,
     }
 }
 

@@ -19,6 +19,7 @@ use crate::prepare::json_file::{JsonFile, JsonPart};
 use crate::prepare::listing::ListingFile;
 use crate::prepare::scope::Scope;
 use crate::prepare::sources::FindDocument;
+use crate::prepare::variant::Variant;
 
 /// Options of the `locomo` adapter.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -32,6 +33,9 @@ pub struct LocomoSpec {
     /// Whether adversarial questions (category 5) are asked too: what they ask for was never said, so a refusal is right.
     #[serde(default)]
     pub adversarial: bool,
+    /// Whose reading of the questions is evaluated.
+    #[serde(default)]
+    pub variant: Variant,
 }
 
 fn scope() -> Scope {
@@ -60,6 +64,7 @@ impl Adapter for LocomoSpec {
     fn walk_options(&self, v: &mut dyn KeyVisitor) {
         self.scope.walk(v);
         v.bool("adversarial", self.adversarial);
+        self.variant.walk(v);
     }
 
     fn listing(&self) -> Vec<ListingFile> {
@@ -83,7 +88,7 @@ impl Adapter for LocomoSpec {
         let mut info = info(&LOCOMO, SPLIT, self.scope);
         let mut ids = Ids::new("sample_id");
         let mut documents = Documents::default();
-        let mut questions = Questions::new(self.adversarial);
+        let mut questions = Questions::new(self.adversarial, self.variant);
         let mut groups = Vec::new();
         for sample in &samples {
             let Some(conversation) = conversation(sample, &mut found) else { continue };

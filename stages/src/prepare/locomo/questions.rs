@@ -9,6 +9,7 @@ use crate::prepare::dataset::{gold_text, object};
 use crate::prepare::fields::{Fields, describe};
 use crate::prepare::json_file::JsonPart;
 use crate::prepare::rendering::spans_json;
+use crate::prepare::variant::{NOT_MENTIONED, OpenVikingQuestion, Variant};
 
 /// The dataset's categories, by their number in the file. OpenViking's benchmark takes 1 to 4 for facts, times, inference
 /// and meaning, which they are not (spec/openviking 2.1).
@@ -22,6 +23,7 @@ const ADVERSARIAL: &str = "adversarial";
 #[derive(Debug, Default)]
 pub(super) struct Questions {
     with_adversarial: bool,
+    variant: Variant,
     pub(super) queries: Queries,
     pub(super) golds: Golds,
     /// Questions of the category that is left out.
@@ -33,8 +35,8 @@ pub(super) struct Questions {
 }
 
 impl Questions {
-    pub(super) fn new(with_adversarial: bool) -> Self {
-        Questions { with_adversarial, ..Questions::default() }
+    pub(super) fn new(with_adversarial: bool, variant: Variant) -> Self {
+        Questions { with_adversarial, variant, ..Questions::default() }
     }
 
     /// What the benchmark says of what was left out.
@@ -95,7 +97,7 @@ impl Questions {
         self.unknown_turns += unknown.len() as u64;
         self.without_evidence += u64::from(evidence.is_empty());
         let case_id = format!("{}/q{number}", conversation.id);
-        let gold = Gold {
+        let mut gold = Gold {
             case_id: case_id.clone(),
             metadata: object([("unanswerable", answers.is_none().then_some(true).into())]),
             answers: answers.unwrap_or_default(),
@@ -103,7 +105,7 @@ impl Questions {
             value: Value::Null,
             labels: object([
                 ("category", named.into()),
-                ("category_number", number_of_category.into()),
+                ("category_number", number_of_category.clone().into()),
                 ("conversation", json!(conversation.id)),
             ]),
             case_metadata: object([
@@ -112,8 +114,35 @@ impl Questions {
                 ("evidence_of_no_turn", (!unknown.is_empty()).then_some(unknown).into()),
             ]),
         };
-        Some((Query { case_id, text: text?, category: None }, gold))
+        let mut query = Query { case_id, text: text?, category: None };
+        if self.variant.is_openviking() {
+            let question = OpenVikingQuestion {
+                sample_id: conversation.id.clone(),
+                // What is wrong with it has been told.
+                question: fields.verbatim("question", &mut Vec::new()).unwrap_or_default(),
+                answers: openviking_answers(&fields),
+                evidence: evidence_as_written(&fields),
+                category: number_of_category,
+            };
+            question.replace(&mut query, &mut gold);
+        }
+        Some((query, gold))
     }
+}
+
+/// The gold answers as OpenViking's benchmark has them: unstripped, and a text of its own where there are none.
+fn openviking_answers(fields: &Fields<'_>) -> Vec<String> {
+    let text = |value: &Value| value.as_str().map(str::to_string).or_else(|| gold_text(value));
+    match fields.value("answer").filter(|value| value.as_str() != Some("")) {
+        None => vec![NOT_MENTIONED.to_string()],
+        Some(Value::Array(items)) => items.iter().filter_map(text).collect(),
+        Some(value) => text(value).into_iter().collect(),
+    }
+}
+
+fn evidence_as_written(fields: &Fields<'_>) -> Vec<String> {
+    let items = fields.value("evidence").and_then(Value::as_array).into_iter().flatten();
+    items.filter_map(Value::as_str).map(str::to_string).collect()
 }
 
 /// The gold answers: those of a list, else the one; `None` where the file gives none, and so nothing was said.

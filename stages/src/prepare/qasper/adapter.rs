@@ -21,6 +21,7 @@ use crate::prepare::lines::SourceBytes;
 use crate::prepare::listing::{ListingFile, named_files};
 use crate::prepare::scope::Scope;
 use crate::prepare::sources::FindDocument;
+use crate::prepare::variant::Variant;
 
 /// Options of the `qasper` adapter.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -38,6 +39,9 @@ pub struct QasperSpec {
     /// benchmark leaves them out, and with them the questions without annotations.
     #[serde(default = "yes")]
     pub unanswerable: bool,
+    /// Whose reading of the questions is evaluated.
+    #[serde(default)]
+    pub variant: Variant,
 }
 
 fn all() -> String {
@@ -93,6 +97,7 @@ impl Adapter for QasperSpec {
         v.text("split", &self.split);
         self.scope.walk(v);
         v.bool("unanswerable", self.unanswerable);
+        self.variant.walk(v);
     }
 
     fn listing(&self) -> Vec<ListingFile> {
@@ -134,7 +139,7 @@ impl Adapter for QasperSpec {
         }
         let mut info = info(&QASPER, &self.split, self.scope);
         let mut documents = Documents::default();
-        let mut questions = Questions::new(self.scope, self.unanswerable);
+        let mut questions = Questions::new(self.scope, self.unanswerable, self.variant);
         let mut groups = Vec::new();
         let mut found = Vec::new();
         for (position, paper) in (0u32..).zip(papers) {

@@ -10,6 +10,7 @@ use crate::prepare::dataset::object;
 use crate::prepare::ids::Ids;
 use crate::prepare::rendering::spans_json;
 use crate::prepare::scope::Scope;
+use crate::prepare::variant::{NOT_MENTIONED, OpenVikingQuestion, Variant};
 use crate::python::strip;
 
 /// What evidence that is a figure or a table begins with; its caption follows.
@@ -19,6 +20,7 @@ const FLOAT: &str = "FLOAT SELECTED:";
 pub(super) struct Questions {
     scope: Scope,
     with_unanswerable: bool,
+    variant: Variant,
     ids: Ids,
     pub(super) queries: Queries,
     pub(super) golds: Golds,
@@ -27,9 +29,17 @@ pub(super) struct Questions {
 }
 
 impl Questions {
-    pub(super) fn new(scope: Scope, with_unanswerable: bool) -> Self {
-        let (queries, golds) = (Queries::default(), Golds::default());
-        Questions { scope, with_unanswerable, ids: Ids::new("question_id"), queries, golds, left_out: 0, unplaced: 0 }
+    pub(super) fn new(scope: Scope, with_unanswerable: bool, variant: Variant) -> Self {
+        Questions {
+            scope,
+            with_unanswerable,
+            variant,
+            ids: Ids::new("question_id"),
+            queries: Queries::default(),
+            golds: Golds::default(),
+            left_out: 0,
+            unplaced: 0,
+        }
     }
 
     /// What the benchmark says of what was left out.
@@ -56,8 +66,12 @@ impl Questions {
                 Scope::Corpus => format!("About the paper \"{}\": {}", paper.title, question.text),
                 Scope::Document => question.text.clone(),
             };
-            self.queries.rows.push(Query { case_id: question.id.clone(), text, category: None });
-            let gold = self.gold(paper, question);
+            let mut query = Query { case_id: question.id.clone(), text, category: None };
+            let mut gold = self.gold(paper, question);
+            if self.variant.is_openviking() {
+                openviking_question(paper, question).replace(&mut query, &mut gold);
+            }
+            self.queries.rows.push(query);
             self.golds.rows.push(gold);
             positions.extend(u32::try_from(position));
         }
@@ -115,6 +129,34 @@ impl Questions {
             text: Some(text.to_string()),
             metadata: object([("float", caption.map(|_| true).into())]),
         }
+    }
+}
+
+/// The question as OpenViking's benchmark has it: an annotator who found no answer gives a gold answer too, evidence is as it is
+/// written, and there are no categories.
+fn openviking_question(paper: &Paper, question: &PaperQuestion) -> OpenVikingQuestion {
+    let (mut answers, mut evidence): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+    for annotation in &question.annotations {
+        let answer = match annotation.answer_type {
+            AnswerType::Unanswerable => Some(NOT_MENTIONED.to_string()),
+            _ => annotation.answer.clone(),
+        };
+        answers.extend(answer.filter(|answer| !answers.contains(answer)));
+        for text in &annotation.evidence {
+            if !evidence.contains(text) {
+                evidence.push(text.clone());
+            }
+        }
+    }
+    if answers.is_empty() {
+        answers.push(NOT_MENTIONED.to_string());
+    }
+    OpenVikingQuestion {
+        sample_id: paper.id.clone(),
+        question: format!("Based on the paper \"{}\", {}", paper.title, question.text),
+        answers,
+        evidence,
+        category: None,
     }
 }
 

@@ -17,6 +17,7 @@ use crate::prepare::dataset::{evaluators, info};
 use crate::prepare::listing::{ListingFile, named_files};
 use crate::prepare::scope::Scope;
 use crate::prepare::sources::FindDocument;
+use crate::prepare::variant::{Variant, in_order_of_samples};
 
 /// Options of the `syllabusqa` adapter.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -36,6 +37,9 @@ pub struct SyllabusQaSpec {
     /// Whether questions of the type `no answer` are asked too: a refusal is right then.
     #[serde(default)]
     pub no_answer: bool,
+    /// Whose reading of the questions is evaluated.
+    #[serde(default)]
+    pub variant: Variant,
 }
 
 fn all() -> String {
@@ -95,6 +99,7 @@ impl Adapter for SyllabusQaSpec {
         }
         self.scope.walk(v);
         v.bool("no_answer", self.no_answer);
+        self.variant.walk(v);
     }
 
     fn listing(&self) -> Vec<ListingFile> {
@@ -171,8 +176,13 @@ impl Adapter for SyllabusQaSpec {
         }
         let Questions { queries, golds, documents, skipped, groups, .. } = questions;
         info.metadata = counted;
+        let samples: Vec<Vec<u32>> = groups.iter().map(|(_, _, cases)| cases.clone()).collect();
         let units = self.scope.units(groups);
-        Ok(Benchmark { info, documents, queries, golds, units, skipped, default_evaluators })
+        let mut benchmark = Benchmark { info, documents, queries, golds, units, skipped, default_evaluators };
+        if self.variant.is_openviking() {
+            in_order_of_samples(&mut benchmark, &samples);
+        }
+        Ok(benchmark)
     }
 
     fn cases_role(&self) -> &'static str {

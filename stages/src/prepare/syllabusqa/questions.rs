@@ -15,6 +15,7 @@ use crate::prepare::dataset::{document_id, object};
 use crate::prepare::ids::Ids;
 use crate::prepare::scope::Scope;
 use crate::prepare::sources::FindDocument;
+use crate::prepare::variant::{NOT_MENTIONED, OpenVikingQuestion};
 use crate::python::strip;
 
 /// The type of questions that the syllabus does not answer.
@@ -95,8 +96,13 @@ impl<'a> Questions<'a> {
             }
             cases.extend(u32::try_from(position));
         }
-        self.queries.rows.push(Query { case_id: case_id.clone(), text, category: None });
-        self.golds.rows.push(gold(row, case_id, is_unanswerable));
+        let mut query = Query { case_id: case_id.clone(), text, category: None };
+        let mut gold = gold(row, case_id, is_unanswerable);
+        if self.spec.variant.is_openviking() {
+            openviking_question(row).replace(&mut query, &mut gold);
+        }
+        self.queries.rows.push(query);
+        self.golds.rows.push(gold);
     }
 
     /// The position of the group of the row's syllabus.
@@ -148,6 +154,27 @@ fn missing(spec: &SyllabusQaSpec, syllabus: &str) -> String {
     match paths(spec.documents, syllabus).first() {
         Some(path) => format!("the syllabus is not on disk: {path}"),
         None => format!("{syllabus:?} is no name of a syllabus"),
+    }
+}
+
+/// The question as OpenViking's benchmark has it: steps of reasoning are evidence too, unless they are there as a span.
+fn openviking_question(row: &TableRow) -> OpenVikingQuestion {
+    let said = |texts: &[String]| -> Vec<String> {
+        texts.iter().map(|text| strip(text).to_string()).filter(|text| !text.is_empty()).collect()
+    };
+    let mut evidence = said(&row.spans);
+    for step in said(&row.steps) {
+        if !evidence.contains(&step) {
+            evidence.push(step);
+        }
+    }
+    let question = row.question.as_deref().unwrap_or_default();
+    OpenVikingQuestion {
+        sample_id: row.syllabus.clone(),
+        question: format!("Based on the syllabus \"{}\", {question}", row.syllabus),
+        answers: vec![row.answer.clone().unwrap_or_else(|| NOT_MENTIONED.to_string())],
+        evidence,
+        category: Some(row.question_type.clone().unwrap_or_default()),
     }
 }
 
