@@ -164,6 +164,15 @@ static OPENVIKING: Record = Record {
             ]),
             need: Need::Default("\"strict\""),
         },
+        Field {
+            name: "refusal",
+            doc: "What becomes of an answer that refuses as a gold answer does.",
+            shape: Shape::Choice(&[
+                Choice { word: "judged", doc: "it is judged as any other" },
+                Choice { word: "override", doc: "4 points, and nobody is asked, as OpenViking's benchmark counts it" },
+            ]),
+            need: Need::Default("\"judged\""),
+        },
         PROMPT_FIELD,
     ],
     together: &[],
@@ -269,6 +278,7 @@ fn kind(view: &View<'_>, known: &Known<'_>, faults: &mut Faults) -> Option<Judge
                 Some("openviking") => OpenVikingParse::OpenViking,
                 _ => OpenVikingParse::Strict,
             },
+            refusals: view.get("refusal").text() == Some("override"),
         },
         _ => {
             let field = view.get("rubric");
@@ -353,8 +363,14 @@ mod tests {
             labels.rows.iter().map(|row| (row.case_id.as_str(), row.label.as_str(), row.line)).collect::<Vec<_>>(),
             [("q1", "1", 2), ("q,2", "0.5", 3)]
         );
-        let config = read("{judge: openviking, model: judge, scale: binary, parse: openviking}", &[]).expect("a judge");
-        let kind = JudgeKind::OpenViking { scale: OpenVikingScale::Binary, parse: OpenVikingParse::OpenViking };
+        let config =
+            read("{judge: openviking, model: judge, scale: binary, parse: openviking, refusal: override}", &[])
+                .expect("a judge");
+        let kind = JudgeKind::OpenViking {
+            scale: OpenVikingScale::Binary,
+            parse: OpenVikingParse::OpenViking,
+            refusals: true,
+        };
         assert_eq!(config.judge.kind, kind);
     }
 

@@ -216,7 +216,7 @@ fn the_model_is_shown_what_is_judged() {
 #[test]
 fn openvikings_judge_reads_as_it_does_where_that_is_asked() {
     let scene = Scene::new(|_| "On a scale of 0 to 4 this is a 3 of course.".to_string());
-    let kind = |scale, parse| JudgeKind::OpenViking { scale, parse };
+    let kind = |scale, parse| JudgeKind::OpenViking { scale, parse, refusals: false };
     let lenient = scene.run(&scene.judge(kind(OpenVikingScale::Graded, OpenVikingParse::OpenViking)));
     assert_eq!(lenient[0].value, Some(ScoreValue::Number(0.0)), "the first digit that stands alone");
     assert_eq!(lenient[0].detail["parsed_by"], "standalone_digit");
@@ -259,7 +259,7 @@ fn keys_hold_what_scores_depend_on_and_nothing_else() {
         judge.options.contexts.results = results;
         key(&judge)
     };
-    let openviking = |scale, parse| key(&scene.judge(JudgeKind::OpenViking { scale, parse }));
+    let openviking = |scale, parse| key(&scene.judge(JudgeKind::OpenViking { scale, parse, refusals: false }));
     let keys: Vec<Digest> = vec![
         key(&base),
         key_of(&scene.action(&base, 7)),

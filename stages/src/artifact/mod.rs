@@ -35,7 +35,7 @@ pub use observations::{Observation, Observations};
 pub use parsed::{Heading, Page, ParsedDocument, ParsedDocuments};
 pub use queries::{Queries, Query};
 pub use relations::{Relation, Relations};
-pub use results::{Hit, KnownSources, ResultRows, Results, Retrieved};
+pub use results::{Hit, KnownSources, ResultRows, Results, Retrieved, STATED_RECALL};
 pub use row_outcomes::RowOutcomes;
 pub use row_parts::RowParts;
 pub use score_keys::{ScoreKey, ScoreKeys};

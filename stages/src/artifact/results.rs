@@ -16,6 +16,9 @@ use super::shared;
 use crate::contract::{Artifact, TableArtifact};
 use crate::error::{DecodeError, RowError};
 
+/// The key of a hit's metadata for the recall that OpenViking's own file states of its response, where it keeps no texts.
+pub const STATED_RECALL: &str = "openviking_recall";
+
 /// One result (spec/heta 1, QueryResult).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Hit {

@@ -1,7 +1,7 @@
 //! OpenViking's `generated_answers.json` (spec/openviking 6.5).
 //!
 //! An item knows its case by `sample_id` and `question`, with whatever its adapter put before the question. The retrieved texts are
-//! not stored: hits have the URI as their id, and evaluators that read texts find none.
+//! not stored there: hits have the URI as their id, and the first the recall that the file states. Ours has them beside the URIs.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::json_place::{fault, found, list, whole};
 use super::response::Response;
-use crate::artifact::{Hit, Json};
+use crate::artifact::{Hit, Json, STATED_RECALL};
 use crate::error::InputError;
 use crate::python::strip;
 
@@ -53,15 +53,20 @@ fn response(path: &Path, pointer: &str, item: &Value) -> Result<Response, InputE
         other => return Err(expected("/llm/final_answer", other)),
     };
     let uris = item.pointer("/retrieval/uris").and_then(Value::as_array).into_iter().flatten();
-    for uri in uris {
+    let texts = item.pointer("/retrieval/texts").and_then(Value::as_array);
+    let stated = item.pointer("/metrics/Recall").filter(|recall| texts.is_none() && recall.is_number());
+    for (index, uri) in uris.enumerate() {
         let Some(uri) = uri.as_str() else { return Err(expected("/retrieval/uris", Some(uri))) };
         response.results.push(Hit {
             id: uri.to_string(),
-            text: "".into(),
+            text: texts.and_then(|texts| texts.get(index)?.as_str()).unwrap_or_default().into(),
             score: None,
             kind: "resource".to_string(),
             source: Arc::new(Json::from_iter([("source_key".to_string(), uri.into())])),
-            metadata: Json::new(),
+            metadata: match stated.filter(|_| index == 0) {
+                Some(recall) => Json::from_iter([(STATED_RECALL.to_string(), recall.clone())]),
+                None => Json::new(),
+            },
         });
     }
     response.latency_ms = item.pointer("/retrieval/latency_sec").and_then(Value::as_f64).map(|seconds| seconds * 1e3);

@@ -1,6 +1,6 @@
 //! All responses of a file, by case.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
 use super::format::ResponseFormat;
@@ -104,14 +104,22 @@ impl ResponseSet {
         for (i, query) in queries.iter().enumerate() {
             by_question.entry(strip(&query.text)).or_default().push(i);
         }
-        let of = |response: &Response| match &response.question {
+        // A question that is there twice has its responses in the order of its cases.
+        let mut taken: HashSet<usize> = HashSet::new();
+        let mut of = |response: &Response| match &response.question {
             None => by_id.get(response.case_id.as_str()).copied(),
             Some(question) => {
                 let all = by_question.get(question.as_str())?;
-                let same = |i: &&usize| response.unit.as_deref() == unit_of.get(**i).copied();
-                all.iter().find(same).or(all.first().filter(|_| all.len() == 1)).copied()
+                let unit = |i: usize| unit_of.get(i).copied();
+                let here: Vec<usize> = all.iter().copied().filter(|i| response.unit.as_deref() == unit(*i)).collect();
+                // Where all cases are of one unit its name says nothing.
+                let alike = all.iter().all(|i| unit(*i) == all.first().and_then(|first| unit(*first)));
+                let those = if here.is_empty() && alike { all.as_slice() } else { here.as_slice() };
+                let case = those.iter().find(|i| !taken.contains(i)).or(those.first()).copied()?;
+                taken.insert(case);
+                Some(case)
             }
         };
-        self.responses.iter().map(of).collect()
+        self.responses.iter().map(&mut of).collect()
     }
 }

@@ -34,6 +34,7 @@ mod squad_text;
 #[cfg(test)]
 mod test_case;
 mod text_match;
+mod textless;
 mod tie;
 mod together;
 mod unit_tables;

@@ -2,8 +2,8 @@
 
 use super::answers::{
     ANSWER_ACCURACY, ANSWER_CONTAINS, ANSWER_EXACT_MATCH, ANSWER_LENGTH, CITATION_PRECISION, CITATION_RECALL, FIN_EM,
-    LABEL_ACCURACY, NUMERIC_MATCH, REFUSAL_AGREEMENT, ROUGE_1, ROUGE_2, ROUGE_L, SQUAD_EM, TAT_EM, TAT_F1, TOKEN_F1,
-    TOKEN_PRECISION, TOKEN_RECALL, UDA_F1,
+    LABEL_ACCURACY, NUMERIC_MATCH, OPENVIKING_BENCHMARK_F1, REFUSAL_AGREEMENT, ROUGE_1, ROUGE_2, ROUGE_L, SQUAD_EM,
+    TAT_EM, TAT_F1, TOKEN_F1, TOKEN_PRECISION, TOKEN_RECALL, UDA_F1,
 };
 use super::definition::Definition;
 use super::evaluator::Evaluator;
@@ -22,7 +22,7 @@ use super::measures::{
 use super::spec::EvaluatorSpec;
 use crate::nearest::nearest;
 
-static DEFINITIONS: [&Definition; 53] = [
+static DEFINITIONS: [&Definition; 54] = [
     &NDCG,
     &AP,
     &RR,
@@ -55,6 +55,7 @@ static DEFINITIONS: [&Definition; 53] = [
     &TOKEN_F1,
     &TOKEN_PRECISION,
     &TOKEN_RECALL,
+    &OPENVIKING_BENCHMARK_F1,
     &ROUGE_1,
     &ROUGE_2,
     &ROUGE_L,

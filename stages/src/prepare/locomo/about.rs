@@ -45,7 +45,11 @@ pub(in crate::prepare) static LOCOMO: About = About {
         },
     ],
     evaluators: &["evidence_recall@5", "evidence_recall@10", "token_f1"],
-    judge: Some(JudgeKind::OpenViking { scale: OpenVikingScale::Binary, parse: OpenVikingParse::Strict }),
+    judge: Some(JudgeKind::OpenViking {
+        scale: OpenVikingScale::Binary,
+        parse: OpenVikingParse::Strict,
+        refusals: false,
+    }),
     notes: &[
         "Ids in evidence that are packed into one text (`D8:6; D9:17`) or have a leading zero (`D30:05`) are read.",
         "4 questions have no evidence: evaluators of evidence skip them.",

@@ -79,6 +79,11 @@ pub fn openviking_refuses(text: &str) -> bool {
         .any(|phrase| lower.contains(phrase))
 }
 
+/// Whether `answer` refuses and any of `golds` does too: then OpenViking's benchmark takes it for right (spec/openviking 5.4).
+pub(in crate::score) fn openviking_agrees(answer: &str, golds: &[String]) -> bool {
+    openviking_refuses(answer) && golds.iter().any(|gold| openviking_refuses(gold))
+}
+
 fn straight(text: &str) -> Cow<'_, str> {
     if text.contains('’') { Cow::Owned(text.replace('’', "'")) } else { Cow::Borrowed(text) }
 }

@@ -37,7 +37,8 @@ pub(crate) struct OverlapRule {
 
 impl OverlapRule {
     const SQUAD: OverlapRule = OverlapRule { normal: squad_text::normalize, of_nothing: 1.0, whole: &[] };
-    const OPENVIKING: OverlapRule = OverlapRule { normal: openviking_text::normalize, of_nothing: 0.0, whole: &[] };
+    pub(super) const OPENVIKING: OverlapRule =
+        OverlapRule { normal: openviking_text::normalize, of_nothing: 0.0, whole: &[] };
     /// That of HotpotQA's `hotpot_evaluate_v1.py`.
     pub(crate) const HOTPOTQA: OverlapRule =
         OverlapRule { normal: squad_text::normalize, of_nothing: 0.0, whole: &["yes", "no", "noanswer"] };

@@ -10,6 +10,7 @@ use crate::score::evaluator::{CaseView, Description, Evaluator, Reads, ResponseV
 use crate::score::identity::Identity;
 use crate::score::ranking::top;
 use crate::score::text_match::Passages;
+use crate::score::textless::{WITHOUT_TEXTS, are_textless};
 
 /// The value of what was found among the first k results.
 pub(super) enum EvidenceValue {
@@ -56,6 +57,9 @@ impl Evaluator for EvidenceEvaluator {
         let evidence = &case.gold.evidence;
         if evidence.is_empty() {
             return Ok(Score::skipped("the case has no gold evidence"));
+        }
+        if self.matcher.needs_texts(evidence) && are_textless(response.results) {
+            return Ok(Score::skipped(WITHOUT_TEXTS));
         }
         let (value, with_matching) = match self.value {
             EvidenceValue::Pieces(value) => (value, false),

@@ -21,7 +21,7 @@ pub(crate) static EVIDENCE_HITS: Definition = Definition {
     other_names: &["evidence_hit", "evidence_success", "evidencehits"],
     cutoff: CutoffRule::Default(10),
     parameters: &[MATCH, MINIMUM, TEXT, THRESHOLD],
-    code_version: 1,
+    code_version: 2,
     build: |identity| EvidenceEvaluator::build(identity, EvidenceValue::Pieces(hits)),
 };
 

@@ -22,7 +22,7 @@ pub(crate) static EVIDENCE_MAP: Definition = Definition {
     other_names: &["evidence_ap", "evidencemap"],
     cutoff: CutoffRule::Default(10),
     parameters: &[MATCH, MINIMUM, TEXT, THRESHOLD],
-    code_version: 1,
+    code_version: 2,
     build: |identity| EvidenceEvaluator::build(identity, EvidenceValue::Pieces(map)),
 };
 

@@ -25,6 +25,7 @@ use super::parameters::{MATCH, MINIMUM, TEXT, THRESHOLD};
 use super::piece::Piece;
 use super::reference::refers;
 use super::token_cover::TokenCover;
+use crate::artifact::Evidence;
 use crate::error::{RowError, RowErrorKind};
 use crate::score::identity::Identity;
 use crate::score::locator::{decide, heta_holds, says_where};
@@ -108,6 +109,17 @@ impl Matcher {
     /// Whether it looks at the texts of results.
     pub(super) fn reads_texts(&self) -> bool {
         !matches!(self.labels, Labels::Locator | Labels::Reference)
+    }
+
+    /// Whether nothing but the texts of results can tell whether `evidence` was found.
+    pub(super) fn needs_texts(&self, evidence: &[Evidence]) -> bool {
+        let says_more =
+            |piece: &Evidence| piece.reference().is_some() || piece.locator.values().any(|value| !value.is_null());
+        match self.labels {
+            Labels::Text => true,
+            Labels::All | Labels::First => !evidence.iter().any(says_more),
+            Labels::Locator | Labels::Reference | Labels::Heta => false,
+        }
     }
 
     /// Whether `piece` has a label that counts. Where any of them may, a piece without one is not found.

@@ -17,7 +17,7 @@ pub(crate) static EVIDENCE_MRR: Definition = Definition {
     other_names: &["evidence_rr", "evidencemrr"],
     cutoff: CutoffRule::Default(10),
     parameters: &[MATCH, MINIMUM, TEXT, THRESHOLD],
-    code_version: 1,
+    code_version: 2,
     build: |identity| EvidenceEvaluator::build(identity, EvidenceValue::Pieces(reciprocal_rank)),
 };
 

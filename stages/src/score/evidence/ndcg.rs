@@ -23,7 +23,7 @@ pub(crate) static EVIDENCE_NDCG: Definition = Definition {
     other_names: &["evidencendcg"],
     cutoff: CutoffRule::Default(5),
     parameters: &[MATCH, MINIMUM, TEXT, THRESHOLD],
-    code_version: 1,
+    code_version: 2,
     build: |identity| EvidenceEvaluator::build(identity, EvidenceValue::Pieces(ndcg)),
 };
 

@@ -9,6 +9,9 @@
 //! lowers the mean. [`EVIDENCE_RECALL`](super::EVIDENCE_RECALL) with `match=text,text=cover` has none of this: there one
 //! result must hold the words.
 //!
+//! Where results have ids and no texts, as in OpenViking's own `generated_answers.json`, it is the recall that the file states of
+//! them, and where it states none the case is skipped.
+//!
 //! Evidence is a list of texts there: of a piece without a text the reference id is taken for one, and a piece that has
 //! neither is never found.
 
@@ -18,12 +21,13 @@ use ragstage_cache::KeyVisitor;
 
 use super::parameters::{MINIMUM, THRESHOLD};
 use super::token_cover::{TokenCover, TokenSet};
-use crate::artifact::{Json, Score, ScoreValue};
+use crate::artifact::{Hit, Json, STATED_RECALL, Score, ScoreValue};
 use crate::error::RowError;
 use crate::score::definition::{CutoffRule, Definition};
 use crate::score::evaluator::{CaseView, Description, Evaluator, Reads, ResponseView};
 use crate::score::identity::Identity;
 use crate::score::ranking::top;
+use crate::score::textless::{WITHOUT_TEXTS, are_textless};
 
 pub(crate) static OPENVIKING_RECALL: Definition = Definition {
     name: "openviking_recall",
@@ -35,7 +39,7 @@ pub(crate) static OPENVIKING_RECALL: Definition = Definition {
     other_names: &["soft_recall"],
     cutoff: CutoffRule::Optional,
     parameters: &[MINIMUM, THRESHOLD],
-    code_version: 1,
+    code_version: 2,
     build: |identity| {
         let cover = TokenCover::of(&identity);
         Ok(Box::new(OpenVikingRecall { identity, cover }))
@@ -66,6 +70,9 @@ impl Evaluator for OpenVikingRecall {
 
     fn evaluate(&self, case: &CaseView, response: &ResponseView) -> Result<Score, RowError> {
         let evidence = &case.gold.evidence;
+        if !evidence.is_empty() && are_textless(response.results) {
+            return Ok(stated(response.results));
+        }
         let texts: Vec<&str> = top(response.results, self.identity.cutoff).iter().map(|hit| &*hit.text).collect();
         let joined = texts.join(" ");
         let words: OnceLock<TokenSet> = OnceLock::new();
@@ -89,6 +96,16 @@ impl Evaluator for OpenVikingRecall {
     }
 }
 
+/// The recall that OpenViking's own file states of results whose texts it does not keep.
+fn stated(hits: &[Hit]) -> Score {
+    match hits.iter().find_map(|hit| hit.metadata.get(STATED_RECALL)?.as_f64()) {
+        Some(recall) => {
+            Score::scored(ScoreValue::Number(recall), None, Json::from_iter([("stated".to_string(), true.into())]))
+        }
+        None => Score::skipped(WITHOUT_TEXTS),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -106,6 +123,21 @@ mod tests {
         assert_eq!((all.value.and_then(|value| value.number()), json!(all.detail)), (Some(0.75), detail));
         assert_eq!(value("openviking_recall@1", evidence.clone(), hits.clone()), Some(0.5));
         assert_eq!(value("openviking_recall(threshold=0.5)@1", evidence, hits), Some(0.75));
+    }
+
+    #[test]
+    fn without_texts_it_is_what_the_file_states() {
+        let evidence = json!([{"text": "otter"}]);
+        let hit = |metadata| json!([{"id": "viking://a", "text": "", "metadata": metadata}]);
+        let stated = score("openviking_recall", evidence.clone(), hit(json!({"openviking_recall": 0.5})));
+        assert_eq!(
+            (stated.value.and_then(|value| value.number()), &stated.detail["stated"]),
+            (Some(0.5), &json!(true))
+        );
+        let unknown = score("openviking_recall", evidence.clone(), hit(json!({})));
+        assert_eq!(unknown.reason.as_deref(), Some("the results have no texts"));
+        assert_eq!(value("openviking_recall", evidence, json!([])), Some(0.0));
+        assert_eq!(value("openviking_recall", json!([]), hit(json!({}))), Some(0.0));
     }
 
     #[test]

@@ -14,7 +14,7 @@ pub(crate) static EVIDENCE_PRECISION: Definition = Definition {
     other_names: &["evidenceprecision"],
     cutoff: CutoffRule::Default(5),
     parameters: &[MATCH, MINIMUM, TEXT, THRESHOLD],
-    code_version: 1,
+    code_version: 2,
     build: |identity| EvidenceEvaluator::build(identity, EvidenceValue::Results(precision)),
 };
 

@@ -14,7 +14,7 @@ pub(crate) static EVIDENCE_RECALL: Definition = Definition {
     other_names: &["evidence", "context_recall", "evidencerecall"],
     cutoff: CutoffRule::Default(5),
     parameters: &[MATCH, MINIMUM, TEXT, THRESHOLD, VARIANT],
-    code_version: 1,
+    code_version: 2,
     build: |identity| EvidenceEvaluator::build(identity, EvidenceValue::Pieces(recall)),
 };
 

@@ -12,6 +12,7 @@ use crate::contract::Context;
 use crate::error::{RowError, StageError};
 use crate::model::{Prompt, ReplySchema};
 use crate::score::evaluator::Scorable;
+use crate::score::textless::{WITHOUT_TEXTS, are_textless};
 
 /// What is taken apart, and what it is held against.
 enum Begun<'a> {
@@ -35,6 +36,9 @@ fn begun<'a>(kind: &JudgeKind, options: &JudgeOptions, response: &Scorable<'a>) 
     }
     if of_answer && answer.is_empty() {
         return Begun::Known(Score::skipped("the answer is empty"));
+    }
+    if matches!(kind, JudgeKind::Faithfulness | JudgeKind::ContextRecall) && are_textless(response.response.results) {
+        return Begun::Known(Score::skipped(WITHOUT_TEXTS));
     }
     let text = if of_answer { answer } else { golds.first().copied().unwrap_or_default() };
     let sources = match kind {

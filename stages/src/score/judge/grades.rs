@@ -14,6 +14,7 @@ use crate::artifact::{Json, Score, ScoreValue};
 use crate::contract::Context;
 use crate::error::{RowError, StageError};
 use crate::model::{Prompt, ReplySchema};
+use crate::score::answers::openviking_agrees;
 use crate::score::evaluator::Scorable;
 
 /// The greatest grade of our own judges; scores are grades divided by it.
@@ -48,6 +49,13 @@ pub(super) fn score(
 /// The score of a response of which nobody needs to be asked.
 fn known(kind: &JudgeKind, response: &Scorable<'_>) -> Option<Score> {
     let golds = !accepted(response).is_empty();
+    let answer = response.response.answer.unwrap_or_default();
+    if matches!(kind, JudgeKind::OpenViking { refusals: true, .. })
+        && openviking_agrees(answer, &response.case.gold.answers)
+    {
+        let detail = Json::from_iter([("refusal".to_string(), true.into())]);
+        return Some(Score::scored(ScoreValue::Number(MOST as f64), Some(true), detail));
+    }
     let answered = response.response.answer.is_some_and(|answer| !answer.trim().is_empty());
     let (needs_gold, needs_answer) = match kind {
         JudgeKind::Rubric(rubric) => (rubric.uses(&["gold", "golds"]), kind.reads().answer),
@@ -102,7 +110,7 @@ fn reply_of(kind: &JudgeKind) -> (ReplyForm, Option<ReplySchema>) {
     let range = |min: i64, max: i64| json!({"type": "integer", "minimum": min, "maximum": max});
     let words = |min: i64, max: i64| format!("a whole number from {min} to {max}");
     match kind {
-        JudgeKind::OpenViking { scale, parse } => {
+        JudgeKind::OpenViking { scale, parse, .. } => {
             let (form, schema) = match scale {
                 OpenVikingScale::Graded => grade(words(0, MOST), false, range(0, MOST)),
                 OpenVikingScale::Binary => {
@@ -131,7 +139,7 @@ fn reply_of(kind: &JudgeKind) -> (ReplyForm, Option<ReplySchema>) {
 
 fn judged(kind: &JudgeKind, reply: &Reply) -> Score {
     let mut detail = Json::from_iter([("reply".to_string(), json!(reply.chat))]);
-    if let JudgeKind::OpenViking { scale, parse: OpenVikingParse::OpenViking } = kind {
+    if let JudgeKind::OpenViking { scale, parse: OpenVikingParse::OpenViking, .. } = kind {
         let read = parse_openviking_reply(*scale, Some(&reply.chat.text));
         detail.insert("parsed_by".to_string(), read.parsed_by.name().into());
         detail.insert("reasoning".to_string(), read.reasoning.unwrap_or_default());

@@ -69,6 +69,8 @@ pub enum JudgeKind {
         scale: OpenVikingScale,
         /// How replies are read.
         parse: OpenVikingParse,
+        /// Whether an answer that refuses as a gold answer does is right without being judged (spec/openviking 5.4).
+        refusals: bool,
     },
     /// A judge of the user's own.
     Rubric(Box<Rubric>),
@@ -103,7 +105,10 @@ impl JudgeKind {
     /// Bumped by hand whenever the same replies give another score, or the same case another request by other means than its
     /// prompt; in the key.
     pub(super) fn code_version(&self) -> u64 {
-        2
+        match self {
+            JudgeKind::Faithfulness | JudgeKind::ContextRecall | JudgeKind::ContextPrecision => 3,
+            _ => 2,
+        }
     }
 
     pub(super) fn about(&self) -> About {
@@ -220,9 +225,12 @@ impl Walk for JudgeKind {
         v.begin_record("judge", self.name());
         v.uint("code_version", self.code_version());
         match self {
-            JudgeKind::OpenViking { scale, parse } => {
+            JudgeKind::OpenViking { scale, parse, refusals } => {
                 v.text("scale", scale.prompt_type());
                 v.bool("strict", *parse == OpenVikingParse::Strict);
+                if *refusals {
+                    v.text("refusal", "override");
+                }
             }
             JudgeKind::Rubric(rubric) => rubric.walk(v),
             _ => {}

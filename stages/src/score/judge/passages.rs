@@ -11,6 +11,7 @@ use crate::artifact::{Json, Score, ScoreValue};
 use crate::contract::Context;
 use crate::error::{RowError, StageError};
 use crate::score::evaluator::Scorable;
+use crate::score::textless::{WITHOUT_TEXTS, are_textless};
 
 /// A score for each of `responses`: the average over the useful passages of the share of useful ones down to their rank
 /// (RAGAS, context precision); 0 where none is useful, and where nothing was found. A case without accepted answer is skipped.
@@ -24,6 +25,10 @@ pub(super) fn score(
     for response in responses {
         if accepted(response).is_empty() {
             known.push(Some(Score::skipped("the case has no accepted answer")));
+            continue;
+        }
+        if are_textless(response.response.results) {
+            known.push(Some(Score::skipped(WITHOUT_TEXTS)));
             continue;
         }
         let texts = options.contexts.texts(response.response.results);
