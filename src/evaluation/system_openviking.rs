@@ -119,6 +119,15 @@ pub(super) static OPENVIKING: Record = Record {
             need: Need::Optional,
         },
         Field {
+            name: "word",
+            doc: "As what Word files are handed over.",
+            shape: Shape::Choice(&[
+                Choice { word: "file", doc: "as they are" },
+                Choice { word: "markdown", doc: "as the Markdown that OpenViking's benchmark makes of them" },
+            ]),
+            need: Need::Default("\"file\""),
+        },
+        Field {
             name: "retrieval_instruction",
             doc: "Put before every question, with a blank between them.",
             shape: Shape::AnyText,
@@ -218,6 +227,7 @@ pub(super) fn convert(
     }
     let ingest_mode: IngestMode = view.get("ingest_mode").choice().unwrap_or_default();
     let processing_mode: Option<ProcessingMode> = view.get("processing_mode").choice();
+    let word_as_markdown = view.get("word").text() == Some("markdown");
     let seconds = |field: &str, default: f64| Duration::from_secs_f64(view.get(field).float().unwrap_or(default));
     let place = OpenVikingPlace {
         url: url.text().unwrap_or_default().trim_end_matches('/').to_string(),
@@ -241,7 +251,10 @@ pub(super) fn convert(
         mapping: Mapping::default(),
         ingest_batch: None,
         ingest_workers: view.get("ingest_workers").int(),
-        openviking: Some(OpenVikingSpec { options: OpenVikingOptions { ingest_mode, processing_mode }, search }),
+        openviking: Some(OpenVikingSpec {
+            options: OpenVikingOptions { ingest_mode, processing_mode, word_as_markdown },
+            search,
+        }),
         transport: Transport::OpenViking(Box::new(place)),
     }
 }

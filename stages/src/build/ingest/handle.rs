@@ -32,6 +32,9 @@ pub struct Handle {
     /// Of how many hand-overs the system did not say what they took: `usage` is without theirs.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub usage_unknown: u64,
+    /// How long it took to hand all of them over, in seconds, where one run did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<f64>,
     /// Why the documents could not be handed over, where they could not: then there is nothing that could be asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,

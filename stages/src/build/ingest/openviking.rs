@@ -1,6 +1,7 @@
 //! A unit's documents in an OpenViking server: as one folder, or one by one by several at once.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -12,7 +13,8 @@ use super::action::{Ingest, STEP, WithBytes, canary, ingested};
 use super::handle::Handle;
 use crate::artifact::{Json, Observation};
 use crate::contract::{Artifact, Call, Context, Output, Pool, Produced, Row, RowBatch, RowItem, RowOutcome};
-use crate::error::{RowError, RowErrorKind, StageError, StageErrorKind};
+use crate::error::{InputError, Place, RowError, RowErrorKind, StageError, StageErrorKind};
+use crate::materialize::openviking_markdown;
 use crate::model::ModelUsage;
 use crate::query::case_rows::{Observed, row_of, spend_of};
 use crate::query::system::protocol::Request;
@@ -45,12 +47,15 @@ struct HandOver<'a> {
     mode: IngestMode,
     /// Whether an interrupted run has left something at `root`; asked once, by whoever comes first.
     resumed: Mutex<Option<bool>>,
+    /// How many calls were made.
+    made: AtomicUsize,
 }
 
 impl HandOver<'_> {
     /// Hands over document `index`, or all of them.
     fn one(&self, index: usize, call: &Call) -> Result<Row, RowError> {
         let start = Instant::now();
+        self.made.fetch_add(1, Ordering::Relaxed);
         let resumed = self.resumed(call.timeout)?;
         let added = match self.mode {
             IngestMode::PerFile => match (self.documents.get(index), self.names.get(index)) {
@@ -106,11 +111,24 @@ impl Ingest {
         let provider = |why: String| StageError { step: STEP, kind: StageErrorKind::Provider(why) };
         let client = OpenVikingClient::new(&self.system, place).map_err(provider)?;
         let root = client.place_of(&format!("ragstage-{:.16}", key_of(self).hex()));
+        let options = self.system.openviking.as_ref().map(|spec| spec.options.clone()).unwrap_or_default();
+        let rendered = match options.word_as_markdown {
+            true => rendered(documents)?,
+            false => BTreeMap::new(),
+        };
         let blank = |document: &IngestedDocument<'_>| document.bytes.iter().all(u8::is_ascii_whitespace);
-        let documents: Vec<IngestedDocument<'_>> =
-            documents.iter().map(ingested).filter(|document| !blank(document)).collect();
+        let documents: Vec<IngestedDocument<'_>> = documents
+            .iter()
+            .map(|document| match rendered.get(&document.0.document_id) {
+                Some((name, text)) => {
+                    IngestedDocument { name, media_type: "text/markdown", bytes: text.as_bytes(), ..ingested(document) }
+                }
+                None => ingested(document),
+            })
+            .filter(|document| !blank(document))
+            .collect();
         let names = file_names(&documents);
-        let mode = self.system.openviking.as_ref().map(|spec| spec.options.ingest_mode).unwrap_or_default();
+        let mode = options.ingest_mode;
         let labels: Vec<String> = match mode {
             IngestMode::PerFile => documents.iter().map(|document| document.id.to_string()).collect(),
             IngestMode::Directory | IngestMode::None if documents.is_empty() => Vec::new(),
@@ -128,9 +146,12 @@ impl Ingest {
             names: &names,
             mode,
             resumed: Mutex::new(None),
+            made: AtomicUsize::new(0),
         };
         let batch = RowBatch { slot: self, pool: Pool::Ingest, items: &items, cost: &Observed };
+        let start = Instant::now();
         let outcomes = context.rows(batch, &|index, call| hand_over.one(index, call))?;
+        let elapsed = start.elapsed();
         let mut handle = Handle {
             handle: root.clone(),
             documents: documents.len() as u64,
@@ -165,6 +186,9 @@ impl Ingest {
             unusable = (failed.len() == outcomes.len()).then(|| why.clone());
             handle.failed = Some(why);
         } else {
+            // Where an earlier run had handed some over nobody knows what all of them take.
+            let whole = hand_over.made.load(Ordering::Relaxed) >= labels.len();
+            handle.seconds = whole.then_some(elapsed.as_secs_f64());
             handle.count = Some(self.count(context, &hand_over, &handle.canary)?);
         }
         let bytes = handle.encode().map_err(|error| StageError::encode(STEP, error))?;
@@ -213,6 +237,23 @@ impl Ingest {
             Some(RowOutcome::Failed(_)) | None => Err(stage(StageErrorKind::Cancelled)),
         }
     }
+}
+
+/// The Word files of `documents` as OpenViking's benchmark renders them, by document: a name and a text.
+fn rendered(documents: &[WithBytes<'_>]) -> Result<BTreeMap<String, (String, String)>, StageError> {
+    let mut texts = BTreeMap::new();
+    let mut errors = Vec::new();
+    for (document, bytes) in documents {
+        let Some(name) = document.name.strip_suffix(".docx") else { continue };
+        match openviking_markdown(bytes, name) {
+            Ok(text) => _ = texts.insert(document.document_id.clone(), (format!("{name}_doc.md"), text)),
+            Err(why) => errors.push(
+                InputError::new(Place::file(&document.name), format!("cannot be rendered: {why}"))
+                    .hint("mend the file, or hand Word files over as they are: `word: file`"),
+            ),
+        }
+    }
+    if errors.is_empty() { Ok(texts) } else { Err(StageError::input(STEP, errors)) }
 }
 
 /// How long the server may take to remove what is in doubt.

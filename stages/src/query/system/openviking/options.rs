@@ -60,6 +60,8 @@ pub struct OpenVikingOptions {
     pub ingest_mode: IngestMode,
     /// What the server makes of them; its own default where absent.
     pub processing_mode: Option<ProcessingMode>,
+    /// Whether Word files are handed over as the Markdown that OpenViking's benchmark makes of them (spec/openviking 2.2).
+    pub word_as_markdown: bool,
 }
 
 impl Walk for OpenVikingOptions {
@@ -69,6 +71,9 @@ impl Walk for OpenVikingOptions {
         v.text("ingest_mode", self.ingest_mode.name());
         if let Some(mode) = self.processing_mode {
             v.text("processing_mode", mode.name());
+        }
+        if self.word_as_markdown {
+            v.text("word", "markdown");
         }
         v.end();
     }
