@@ -6,6 +6,7 @@
 //! - [`data`], [`download`]: public datasets, and how files get here.
 //! - [`batch`]: some evaluations over one store, from files to reports.
 //! - [`models`]: model files of embedders that run in process.
+//! - [`openviking`]: the configurations and result files of OpenViking's benchmark.
 //! - [`plan`], [`explain`]: what would run, and why.
 //! - [`publish`]: what a run leaves in the user's folders.
 //! - [`scorer`]: scores of run files and response files, without a store.
@@ -34,6 +35,7 @@ pub mod exit;
 pub mod explain;
 pub mod graph;
 pub mod models;
+pub mod openviking;
 pub mod plain;
 pub mod plan;
 pub mod progress;

@@ -11,6 +11,7 @@ use crate::download::{FetchError, FetchErrorKind};
 use crate::evaluation::EvaluationErrors;
 use crate::exec::RunError;
 use crate::exit;
+use crate::openviking::OpenVikingError;
 
 /// Most input errors that are printed one by one.
 const MOST_SHOWN: usize = 50;
@@ -51,6 +52,16 @@ pub enum Failure {
 impl From<RunError> for Failure {
     fn from(error: RunError) -> Self {
         Failure::Run(error)
+    }
+}
+
+impl From<OpenVikingError> for Failure {
+    fn from(error: OpenVikingError) -> Self {
+        match error {
+            OpenVikingError::Io { what, error } => Failure::Io { what, error },
+            OpenVikingError::Input { what, hint } => Failure::NotThere { what, hint },
+            OpenVikingError::Run(error) => Failure::Run(error),
+        }
     }
 }
 

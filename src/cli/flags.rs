@@ -9,10 +9,11 @@ use ragstage_stages::step::{Stage, Step};
 use super::compare::CompareFlags;
 use super::failure::Failure;
 use super::import::ImportFlags;
+use super::openviking::OpenVikingFlags;
 use super::score::ScoreFlags;
 use super::{
-    cache, compare, completions, data, explain, graph, import, init, kb, models, plan, report, run, schema, score,
-    status,
+    cache, compare, completions, data, explain, graph, import, init, kb, models, openviking, plan, report, run, schema,
+    score, status,
 };
 use crate::exit;
 use crate::graph::GraphFormat;
@@ -66,15 +67,16 @@ const WITHOUT_STORE: [&str; 5] = ["models", "data", "init", "schema", "completio
 enum Command {
     /// Bring evaluations up to date and write their reports
     #[command(
-        after_help = "Example:\n  ragstage run evaluation.yaml\n  ragstage run a.yaml b.yaml --jobs 4 --stamp .done --depfile .deps.mk"
+        after_help = "Example:\n  ragstage run evaluation.yaml\n  ragstage run a.yaml b.yaml --jobs 4 --stamp .done --depfile .deps.mk\n  ragstage run --config config/locomo_config.yaml --step gen"
     )]
-    Run(RunFlags),
+    Run(Box<RunCommandFlags>),
     /// Score cached responses again; never asks a query
     #[command(after_help = SCORE_HELP)]
     Score(Box<ScoreFlags>),
-    /// Check responses that were made elsewhere against a benchmark, and write them in our own format
+    /// Check responses that were made elsewhere against a benchmark, and write them in our own format; or turn a run configuration of
+    /// OpenViking's benchmark into an evaluation file
     #[command(
-        after_help = "Example:\n  ragstage import evaluation.yaml runs/bm25.trec -o responses/bm25.parquet\n  ragstage import evaluation.yaml old/report.json --recipe base --query vectors"
+        after_help = "Example:\n  ragstage import evaluation.yaml runs/bm25.trec -o responses/bm25.parquet\n  ragstage import evaluation.yaml old/report.json --recipe base --query vectors\n  ragstage import openviking config/locomo_config.yaml -o evaluation.yaml"
     )]
     Import(ImportFlags),
     /// Compare evaluations, or the recipes of one, case by case
@@ -216,6 +218,17 @@ pub struct RunFlags {
     /// No progress on stderr
     #[arg(short, long)]
     pub quiet: bool,
+}
+
+/// Flags of `run`.
+#[derive(Args)]
+pub struct RunCommandFlags {
+    /// What it shares with `score`.
+    #[command(flatten)]
+    pub run: RunFlags,
+    /// A run of OpenViking's benchmark.
+    #[command(flatten)]
+    pub openviking: OpenVikingFlags,
 }
 
 impl RunFlags {
@@ -599,7 +612,10 @@ pub fn main() -> ExitCode {
     };
     let store = flags.store.as_deref();
     let outcome: Result<u8, Failure> = match &flags.command {
-        Command::Run(flags) => run::run(flags, store, false, &|_| Ok(())),
+        Command::Run(flags) => match &flags.openviking.config {
+            Some(config) => openviking::run_config(config, &flags.openviking, &flags.run, store),
+            None => run::run(&flags.run, store, false, &|_| Ok(())),
+        },
         Command::Score(flags) => score::score(flags, store),
         Command::Import(flags) => import::import(flags, store),
         Command::Compare(flags) => compare::compare(flags, store),

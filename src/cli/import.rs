@@ -18,6 +18,7 @@ use serde_json::json;
 use super::failure::{Failure, code_of, print_run_error};
 use super::flags::Format;
 use super::open::{Secrets, evaluations, refuse_overwriting, same_file, store_place};
+use super::openviking::import_config;
 use super::out::{first_of, out, out_json};
 use crate::batch::{Batch, EventRecorder, Settings};
 use crate::evaluation::{ResponsesConfig, ResponsesPlace};
@@ -28,13 +29,15 @@ use crate::publish::write_if_changed;
 /// Flags of `import`.
 #[derive(Args)]
 pub struct ImportFlags {
-    /// Evaluation file
+    /// Evaluation file; or the word `openviking`, for a run configuration of its benchmark
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// The responses: JSON lines, Parquet, a TREC run, a report.json, or OpenViking's generated_answers.json
+    /// The responses: JSON lines, Parquet, a TREC run, a report.json, or OpenViking's generated_answers.json; after `openviking` its
+    /// run configuration
     #[arg(value_name = "RESPONSES")]
     pub responses: PathBuf,
-    /// Where they are written: Parquet, or JSON lines where the name ends in .jsonl [default: responses/NAME.parquet beside FILE]
+    /// Where they are written: Parquet, or JSON lines where the name ends in .jsonl [default: responses/NAME.parquet beside FILE];
+    /// the evaluation file after `openviking` [default: stdout]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// What the responses are [default: by their content]
@@ -49,9 +52,24 @@ pub struct ImportFlags {
     /// Leave out responses to cases that the benchmark does not have
     #[arg(long)]
     pub ignore_unknown: bool,
+    /// After `openviking`: the benchmark's folder, which paths in the configuration are below [default: that of the configuration, or
+    /// the one above it where it is called config]
+    #[arg(long, value_name = "DIR")]
+    pub root: Option<PathBuf>,
+    /// After `openviking`: the server [default: $OPENVIKING_URL, else what ovcli.conf says]
+    #[arg(long, value_name = "URL")]
+    pub url: Option<String>,
     /// How the outcome is printed
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
+}
+
+impl ImportFlags {
+    /// Whether a run configuration is meant: no response set is YAML.
+    fn is_configuration(&self) -> bool {
+        let is_yaml = |ending: &std::ffi::OsStr| ending == "yaml" || ending == "yml";
+        self.file.as_os_str() == "openviking" && self.responses.extension().is_some_and(is_yaml)
+    }
 }
 
 /// The recipe that stands for the set while it is checked.
@@ -62,6 +80,14 @@ const RECIPE: &str = "responses";
 /// # Errors
 /// When a file is invalid, or the set does not fit the benchmark.
 pub fn import(flags: &ImportFlags, store: Option<&Path>) -> Result<u8, Failure> {
+    if flags.is_configuration() {
+        return import_config(&flags.responses, flags.root.as_deref(), flags.url.as_deref(), flags.output.as_deref());
+    }
+    if let Some(flag) =
+        [("--root", flags.root.is_some()), ("--url", flags.url.is_some())].iter().find(|(_, given)| *given)
+    {
+        return Err(Failure::Usage(format!("{} goes with `import openviking CONFIG.yaml`", flag.0)));
+    }
     if !flags.responses.exists() {
         return Err(Failure::NotThere {
             what: format!("there are no responses {}", flags.responses.display()),

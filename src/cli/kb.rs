@@ -77,7 +77,16 @@ fn list(files: &[PathBuf], format: Format, store: Option<&Path>) -> Result<u8, F
 
 fn delete(files: &[PathBuf], store: Option<&Path>) -> Result<u8, Failure> {
     let look = look_with(files, Settings::default(), store, Secrets::Needed)?;
-    let batch = &look.batch;
+    delete_all(&look.batch)
+}
+
+/// Whether a system has what the evaluations of `batch` would ask now.
+pub(super) fn has_current(batch: &Batch) -> Result<bool, Failure> {
+    Ok(external_kbs(batch)?.iter().any(|kb| kb.current && kb.handle.failed.is_none()))
+}
+
+/// Removes what the evaluations of `batch` have put into systems, and says so.
+pub(super) fn delete_all(batch: &Batch) -> Result<u8, Failure> {
     let found = external_kbs(batch)?;
     if let Some(kb) = found.iter().find(|kb| !kb.system.transport.can(Operation::Delete)) {
         return Err(Failure::NotThere {

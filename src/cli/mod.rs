@@ -16,6 +16,7 @@ mod init;
 mod kb;
 mod models;
 mod open;
+mod openviking;
 mod out;
 mod plan;
 mod report;

@@ -157,7 +157,11 @@ pub fn refuse_overwriting(outputs: &[(&str, &Path)], evaluations: &[Evaluation])
     Ok(())
 }
 
-fn check_evaluator(spec: &EvaluatorSpec) -> Result<(), (String, Option<String>)> {
+/// Whether an evaluator exists and takes its options.
+///
+/// # Errors
+/// A message, and the nearest name that does.
+pub fn check_evaluator(spec: &EvaluatorSpec) -> Result<(), (String, Option<String>)> {
     evaluator(spec).map(drop).map_err(|error| (error.message, error.nearest))
 }
 
@@ -225,8 +229,14 @@ pub fn look_with(
     store: Option<&Path>,
     secrets: Secrets,
 ) -> Result<Look, Failure> {
-    let evaluations = evaluations(files, secrets)?;
-    let place = store_place(store, files);
+    look_at(evaluations(files, secrets)?, settings, store_place(store, files))
+}
+
+/// Opens evaluations that were read already, to look at them.
+///
+/// # Errors
+/// When the store cannot be opened.
+pub fn look_at(evaluations: Vec<Evaluation>, settings: Settings, place: StorePlace) -> Result<Look, Failure> {
     let empty = match place.exists || place.root.exists() {
         true => None,
         false => {

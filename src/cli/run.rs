@@ -16,7 +16,7 @@ use super::depfile;
 use super::failure::{Failure, code_of, print_run_error};
 use super::flags::{Format, RunFlags};
 use super::open::{
-    Secrets, evaluations, extra_evaluators, refuse_overwriting, require_secrets_of_evaluators, store_place,
+    Secrets, StorePlace, evaluations, extra_evaluators, refuse_overwriting, require_secrets_of_evaluators, store_place,
 };
 use super::out::{out, out_json};
 use crate::batch::{Batch, BatchOutcome, EvaluationOutcome, EventRecorder, Settings};
@@ -58,6 +58,39 @@ pub fn run(flags: &RunFlags, store: Option<&Path>, only_score: bool, change: &Ch
             .filter_map(|(flag, path)| path.as_deref().map(|path| (flag, path)))
             .collect();
     refuse_overwriting(&outputs, &evaluations)?;
+    let place = store_place(store, &files);
+    let Done { batch, outcome, code } = execute(evaluations, flags, &place, only_score, Vec::new())?;
+    // A run that broke off has not read everything. What it leaves out would be forgotten by make, whose stamp of an
+    // earlier run may be good again once the fault is mended.
+    if outcome.errors.is_empty()
+        && let Some(path) = &flags.depfile
+    {
+        depfile::write(path, flags.stamp.as_deref(), &batch, &outcome)?;
+    }
+    if code == exit::OK
+        && let Some(stamp) = &flags.stamp
+    {
+        touch(stamp, started)?;
+    }
+    Ok(code)
+}
+
+/// What a run has done.
+pub(super) struct Done {
+    pub(super) batch: Batch,
+    pub(super) outcome: BatchOutcome,
+    /// Its exit code.
+    pub(super) code: u8,
+}
+
+/// Runs `evaluations` over the store at `place` and says how it went; `sinks` take its events beside the progress.
+pub(super) fn execute(
+    evaluations: Vec<Evaluation>,
+    flags: &RunFlags,
+    place: &StorePlace,
+    only_score: bool,
+    sinks: Vec<Box<dyn EventSink>>,
+) -> Result<Done, Failure> {
     let force: Vec<Step> = flags.force.iter().flat_map(|steps| steps.0.iter().copied()).collect();
     if only_score && let Some(step) = force.iter().find(|step| !may_score(**step)) {
         return Err(Failure::Usage(format!(
@@ -78,6 +111,7 @@ pub fn run(flags: &RunFlags, store: Option<&Path>, only_score: bool, change: &Ch
     let recorder = Arc::new(EventRecorder::default());
     let mut events = Fanout::default();
     events.add(Box::new(recorder.clone()));
+    sinks.into_iter().for_each(|sink| events.add(sink));
     if let Some(path) = &flags.events {
         events.add(Box::new(EventLines::create(path)?));
     }
@@ -86,7 +120,6 @@ pub fn run(flags: &RunFlags, store: Option<&Path>, only_score: bool, change: &Ch
             if std::io::stderr().is_terminal() { Box::new(Bars::new()) } else { Box::new(Lines::new()) };
         events.add(progress);
     }
-    let place = store_place(store, &files);
     if !place.exists && !flags.quiet {
         tell!("new store: {}", place.root.display());
     }
@@ -105,19 +138,7 @@ pub fn run(flags: &RunFlags, store: Option<&Path>, only_score: bool, change: &Ch
     }
     let code = code(&outcome);
     explain_code(code, &outcome);
-    // A run that broke off has not read everything. What it leaves out would be forgotten by make, whose stamp of an
-    // earlier run may be good again once the fault is mended.
-    if outcome.errors.is_empty()
-        && let Some(path) = &flags.depfile
-    {
-        depfile::write(path, flags.stamp.as_deref(), &batch, &outcome)?;
-    }
-    if code == exit::OK
-        && let Some(stamp) = &flags.stamp
-    {
-        touch(stamp, started)?;
-    }
-    Ok(code)
+    Ok(Done { batch, outcome, code })
 }
 
 /// Scoring reads the benchmark (for corrected gold) and cached responses, and nothing else.
@@ -194,7 +215,8 @@ fn spend_line(account: &Account) -> String {
     )
 }
 
-fn gravity(code: u8) -> usize {
+/// How grave an exit code is: the lower the graver.
+pub(super) fn gravity(code: u8) -> usize {
     let order = [exit::INTERRUPTED, exit::INTERNAL, exit::STORE, exit::INPUT, exit::PROVIDER];
     order.iter().position(|other| *other == code).unwrap_or(order.len())
 }

@@ -7,3 +7,4 @@ mod tally;
 
 pub use bars::Bars;
 pub use lines::Lines;
+pub use notices::Notices;

@@ -34,6 +34,7 @@ mod model_faults;
 mod model_server;
 mod models;
 mod openviking;
+mod openviking_benchmark;
 mod openviking_server;
 mod outputs;
 mod own_system;

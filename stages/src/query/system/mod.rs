@@ -15,7 +15,7 @@ pub use http::HttpClient;
 pub use mapping::{Mapping, Placeholder, RequestTemplate, ResponseMapping};
 pub use openviking::{
     Added, IngestMode, OpenVikingClient, OpenVikingOptions, OpenVikingPlace, OpenVikingSearch, OpenVikingSpec,
-    ProcessingMode,
+    ProcessingMode, server_version,
 };
 pub(crate) use openviking::{FileName, document_at, file_names};
 pub use operation::{Ingested, IngestedDocument, Operation};

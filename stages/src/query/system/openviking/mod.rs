@@ -13,4 +13,4 @@ mod telemetry;
 
 pub(crate) use file_names::{FileName, document_at, file_names};
 pub use options::{IngestMode, OpenVikingOptions, OpenVikingPlace, OpenVikingSearch, OpenVikingSpec, ProcessingMode};
-pub use server::{Added, OpenVikingClient};
+pub use server::{Added, OpenVikingClient, server_version};

@@ -65,6 +65,14 @@ pub struct OpenVikingClient {
     unchecked: Mutex<bool>,
 }
 
+/// What the `/health` of the server at `place` states.
+///
+/// # Errors
+/// When nobody replies in time, or with something else; a fragment for people.
+pub fn server_version(place: &OpenVikingPlace, timeout: Duration) -> Result<String, String> {
+    Api::new(place)?.version(&Deadline::after(timeout)).map_err(|error| error.to_string())
+}
+
 impl OpenVikingClient {
     /// A client for the server at `place` that is `system`.
     ///
