@@ -451,7 +451,7 @@ impl State {
                 file.read_to_end(&mut bytes).expect("its bytes");
                 let (stem, extension) = path.rsplit_once('.').expect("a name with an extension");
                 match extension {
-                    "md" | "txt" => {
+                    "md" | "txt" | "pdf" => {
                         let text = String::from_utf8_lossy(&bytes).into_owned();
                         files.insert(format!("{uri}/{stem}/{stem}.md"), text);
                     }

@@ -94,6 +94,8 @@ struct Own {
     /// Questions that have an answer, of all that were asked.
     coverage: f64,
     failures: Vec<Failed>,
+    /// Questions that cannot be asked, as where their document is not on disk.
+    skipped: Vec<Failed>,
 }
 
 #[derive(Debug, Serialize)]
@@ -131,13 +133,19 @@ impl Generated {
                 (row.state == ScoreState::Scored).then_some((row.case_id.as_str(), value))
             })
             .collect();
-        let (mut results, mut failures) = (Vec::new(), Vec::new());
+        let (mut results, mut failures, mut skipped) = (Vec::new(), Vec::new(), Vec::new());
         let rows = self.queries.rows.iter().zip(&self.golds.rows).zip(self.results.rows.iter().zip(&self.answers.rows));
         for (index, ((query, gold), (retrieved, answer))) in rows.enumerate() {
             let case_id = query.case_id.clone();
             if let Some(error) = retrieved.error.as_ref().or(answer.error.as_ref()) {
+                let is_failure = error.is_failure();
                 let (error_type, error) = (error.kind.name().to_string(), error.message.clone());
-                failures.push(Failed { index, case_id, question: query.text.clone(), error_type, error });
+                let left_out = Failed { index, case_id, question: query.text.clone(), error_type, error };
+                if is_failure {
+                    failures.push(left_out)
+                } else {
+                    skipped.push(left_out)
+                }
                 continue;
             }
             let case = gold.case_metadata.get(OPENVIKING_CASE);
@@ -167,6 +175,7 @@ impl Generated {
                 version: env!("CARGO_PKG_VERSION"),
                 coverage: if asked == 0 { 0.0 } else { results.len() as f64 / asked as f64 },
                 failures,
+                skipped,
             },
             results,
         }

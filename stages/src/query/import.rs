@@ -7,7 +7,7 @@ use std::sync::Arc;
 use ragstage_cache::{Digest, KeyVisitor, Walk};
 
 use super::case_rows::queries_of;
-use crate::artifact::{Answer, Answers, Observation, Observations, Queries, Results, Retrieved, Unit, Units};
+use crate::artifact::{Answer, Answers, Observation, Observations, Queries, Query, Results, Retrieved, Unit, Units};
 use crate::contract::{Action, Artifact, Context, Output, Produced, begin_key, decoded, derived};
 use crate::error::{InputError, Place, RowError, RowErrorKind, StageError, StageErrorKind};
 use crate::responses::{Pick, Response, ResponseFormat, ResponseSet};
@@ -151,7 +151,10 @@ impl Action for ImportResponses {
         let imported: Vec<Imported> = match &self.set.source {
             ImportSource::File { path, digest, format, pick } => {
                 let set = self.read(context, &queries, path, digest, *format, pick)?;
-                let all = positions.iter().map(|row| set.responses.get(row).map_or_else(|| self.absent(), of_file));
+                let all = positions
+                    .iter()
+                    .zip(&unit)
+                    .map(|(row, query)| set.responses.get(row).map_or_else(|| self.absent(query), of_file));
                 match set.has_answers {
                     true => all.collect(),
                     false => all.map(without_answer).collect(),
@@ -159,7 +162,7 @@ impl Action for ImportResponses {
             }
             ImportSource::Run(tables) => {
                 let known = Kept::read(context, tables)?;
-                unit.iter().map(|query| known.of(&query.case_id).unwrap_or_else(|| self.absent())).collect()
+                unit.iter().map(|query| known.of(&query.case_id).unwrap_or_else(|| self.absent(query))).collect()
             }
         };
         let (mut results, mut answers) = (Results::default(), Answers::default());
@@ -189,8 +192,11 @@ fn failed(error: &Option<RowError>) -> bool {
 }
 
 impl ImportResponses {
-    /// What stands for a response that is not there.
-    fn absent(&self) -> Imported {
+    /// What stands for a response to `query` that is not there. Nobody could have asked a case that cannot be asked.
+    fn absent(&self, query: &Query) -> Imported {
+        if let Some(why) = self.unit.skipped.get(&query.case_id) {
+            return failed_with(RowError::new(RowErrorKind::Absent, why.clone()));
+        }
         let kind = match self.set.missing {
             Missing::Empty => return (Retrieved::default(), Answer::default(), None),
             Missing::Failed => RowErrorKind::Upstream,
