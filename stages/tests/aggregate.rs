@@ -439,7 +439,7 @@ fn recipes_are_told_apart_where_there_are_several() {
         order,
         [(Some("q1"), Some("harbour-base")), (Some("q1"), Some("harbour-tuned")), (Some("q2"), Some("harbour-base")),]
     );
-    assert_eq!(report["recipe_manifest"]["recipes"][1]["name"], json!("tuned"));
+    assert_eq!(report["recipe_manifest"]["metadata"]["recipes"][1]["name"], json!("tuned"));
 }
 
 #[test]
