@@ -14,7 +14,7 @@ use super::running::Running;
 use super::space::{Ran, Space};
 
 /// A golden file or folder, under `$RAGSTAGE_GOLDEN` (default `../shared/golden`); where it is absent that is said.
-fn golden(name: &str) -> Option<PathBuf> {
+pub fn golden(name: &str) -> Option<PathBuf> {
     let root = std::env::var_os("RAGSTAGE_GOLDEN").map(PathBuf::from);
     let root = root.unwrap_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/golden"));
     let path = root.join(name);

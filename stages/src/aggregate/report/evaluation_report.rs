@@ -10,7 +10,7 @@ use super::action::{BuildReport, EvaluatorInfo, QueryInfo, RecipeInfo};
 use super::case_response::CaseResponse;
 use super::case_result::CaseResult;
 use super::findings::Findings;
-use super::heta_manifest::{TruncatedKnowledgeBases, knowledge_bases, recipe_manifest};
+use super::heta_manifest::{TruncatedKnowledgeBases, heta_time, knowledge_bases, recipe_manifest};
 use super::human_agreement::HumanAgreement;
 use super::json_object::JsonObject;
 use super::knowledge_base_name::KnowledgeBaseNames;
@@ -153,8 +153,8 @@ impl<'a> EvaluationReport<'a> {
     ) -> Result<Vec<u8>, serde_json::Error> {
         let report = self.report;
         self.object.end_array();
-        self.object.field("started_at", &report.started_at)?;
-        self.object.field("finished_at", &report.finished_at)?;
+        self.object.field("started_at", &heta_time(&report.started_at))?;
+        self.object.field("finished_at", &heta_time(&report.finished_at))?;
         self.object.field("metadata", &metadata(report, self.cases, documents))?;
         let ragstage = Ragstage {
             format: FORMAT,

@@ -166,10 +166,15 @@ pub(super) fn knowledge_bases(
     }
 }
 
+/// An RFC 3339 time with the offset of UTC as Heta writes it: many readers of ISO 8601 know no `Z`.
+pub(super) fn heta_time(time: &str) -> String {
+    time.strip_suffix('Z').map_or_else(|| time.to_string(), |local| format!("{local}+00:00"))
+}
+
 /// Steps are cached and shared with other evaluations, so they have no times of their own here: all times are those of the
 /// evaluation.
 fn knowledge_base(report: &BuildReport, report_id: &str, recipe: &RecipeInfo, unit: &Unit, name: &str) -> Value {
-    let (started_at, finished_at) = (&report.started_at, &report.finished_at);
+    let (started_at, finished_at) = (heta_time(&report.started_at), heta_time(&report.finished_at));
     let planned = report.plan.iter().filter(|planned| planned.recipe == recipe.name);
     let is_there = |query: &str| {
         let mut tables = report.responses.iter();
