@@ -98,6 +98,16 @@ pub(super) static RUN: Record = Record {
     together: &[],
 };
 
+/// Options of Heta's modes that are called otherwise here, and what they are.
+const HETA_OPTIONS: [(&str, &str); 6] = [
+    ("candidate_top_k", "`candidates`"),
+    ("hybrid_weights", "the `weight` of an entry of `modes`"),
+    ("relation_expand_limit", "`expand_limit`"),
+    ("evidence_top_k", "`evidence_limit`"),
+    ("max_rounds", "`rounds`"),
+    ("generate_answer", "`answer`, beside `queries`,"),
+];
+
 /// What a report is told, as a checked `run` has it.
 pub(super) fn convert(view: &View<'_>) -> RunInfo {
     let text = |key: &str| view.get(key).text().map(|text| strip(text).to_string());
@@ -189,7 +199,11 @@ impl QueryDefaults {
         let untaken = self.options.iter().zip(&self.taken).filter(|(_, taken)| !**taken);
         for (entry, _) in untaken {
             let message = format!("no mode of `queries` has the option `{}`", entry.key);
-            let hint = nearest(&entry.key, self.modes.iter().copied()).map(did_you_mean);
+            let theirs = HETA_OPTIONS.iter().find(|(name, _)| *name == entry.key);
+            let hint = match theirs {
+                Some((name, ours)) => Some(format!("Heta's `{name}` is {ours} here")),
+                None => nearest(&entry.key, self.modes.iter().copied()).map(did_you_mean),
+            };
             faults.add_hint(entry.start, &view.get("query_options").path, message, hint);
         }
     }
