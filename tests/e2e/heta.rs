@@ -154,6 +154,14 @@ fn knowledge_bases_are_named_as_theirs() {
     let one = small::evaluated();
     let report = one.json("reports/small/report.json");
     assert_eq!((&report["knowledge_base_manifest"]["name"], &report["report_key"]), (&json!("small"), &Value::Null));
+    // A single unit that is told which documents it has is none that has it all.
+    let told = json!({"unit_id": "The East", "document_ids": ["lighthouse"], "case_ids": small::case_ids()});
+    one.write("units.jsonl", &format!("{told}\n"));
+    one.edit("evaluation.yaml", "  cases: cases.jsonl\n", "  cases: cases.jsonl\n  units: units.jsonl\n");
+    one.run("").expect(0);
+    let report = one.json("reports/small/report.json");
+    assert_eq!(report["knowledge_base_manifest"]["name"], "small-the_east");
+    assert_eq!(report["case_results"][0]["metadata"]["knowledge_base_name"], "small-the_east");
 }
 
 #[test]
