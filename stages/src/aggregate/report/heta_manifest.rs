@@ -1,7 +1,7 @@
 //! Recipes and knowledge bases as Heta's manifests describe them (spec/heta 3.3): which steps there are and what each needs
 //! and gives. What steps are set to, which Heta's do not say, is in `metadata`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use ragstage_cache::Digest;
 use serde::Serialize;
@@ -155,8 +155,14 @@ pub(super) fn knowledge_bases(
 ) -> (Value, Option<TruncatedKnowledgeBases>) {
     let of = report.recipes.len() * units.len();
     let each = report.recipes.iter().flat_map(|recipe| units.iter().map(move |unit| (recipe, unit)));
+    let tables = report.responses.iter();
+    let there: HashSet<[&str; 3]> =
+        tables.map(|table| [table.recipe.as_str(), table.query.as_str(), table.unit_id.as_str()]).collect();
     let manifest = |(recipe, unit): (&RecipeInfo, &Unit)| {
-        knowledge_base(report, report_id, recipe, unit, names.get(&recipe.name, &unit.unit_id))
+        let mut planned = report.plan.iter().filter(|planned| planned.recipe == recipe.name);
+        let succeeded = planned.all(|planned| there.contains(&[recipe.name.as_str(), &planned.query, &unit.unit_id]));
+        let status = if succeeded { "succeeded" } else { "failed" };
+        knowledge_base(report, report_id, (recipe, unit), names.get(&recipe.name, &unit.unit_id), status)
     };
     let mut listed: Vec<Value> = each.take(MOST).map(manifest).collect();
     let truncated = (listed.len() < of).then_some(TruncatedKnowledgeBases { listed: listed.len(), of });
@@ -173,14 +179,14 @@ pub(super) fn heta_time(time: &str) -> String {
 
 /// Steps are cached and shared with other evaluations, so they have no times of their own here: all times are those of the
 /// evaluation.
-fn knowledge_base(report: &BuildReport, report_id: &str, recipe: &RecipeInfo, unit: &Unit, name: &str) -> Value {
+fn knowledge_base(
+    report: &BuildReport,
+    report_id: &str,
+    (recipe, unit): (&RecipeInfo, &Unit),
+    name: &str,
+    status: &str,
+) -> Value {
     let (started_at, finished_at) = (heta_time(&report.started_at), heta_time(&report.finished_at));
-    let planned = report.plan.iter().filter(|planned| planned.recipe == recipe.name);
-    let is_there = |query: &str| {
-        let mut tables = report.responses.iter();
-        tables.any(|table| table.recipe == recipe.name && table.query == query && table.unit_id == unit.unit_id)
-    };
-    let status = if planned.map(|planned| planned.query.as_str()).all(is_there) { "succeeded" } else { "failed" };
     let steps = steps(&[recipe]);
     let run_id = Digest::of_parts("ragstage.report.run", [report_id.as_bytes(), name.as_bytes()]).hex();
     let step_records: Vec<Value> = steps
