@@ -372,6 +372,18 @@ fn what_is_missing_is_told() {
         "{}",
         ran.stderr
     );
+    let answers = "Output/Locomo/experiment_test_top_2/generated_answers.json";
+    for (text, told) in [
+        ("{\"results\": [", "generated_answers.json:1:13: no JSON"),
+        ("{\"results\": [{\"question\": 7}]}", "/results/0/question"),
+        ("{\"results\": [{\"sample_id\": \"conv-1\", \"question\": \"Who knows?\"}]}", "\"Who knows?\""),
+    ] {
+        experiment.space.write(answers, text);
+        let ran = experiment.step("eval").expect(3);
+        assert!(ran.stderr.contains(told), "{told}: {}", ran.stderr);
+        assert_eq!(experiment.space.read(answers), text);
+        assert!(!experiment.space.path("Output/Locomo/experiment_test_top_2/qa_eval_detailed_results.json").exists());
+    }
     experiment.space.write(CONFIG, "execution: {max_workers: many}\n");
     let ran = experiment.step("gen").expect(3);
     assert!(ran.stderr.contains("locomo_config.yaml:1:26: execution.max_workers"), "{}", ran.stderr);
