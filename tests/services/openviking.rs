@@ -312,7 +312,7 @@ fn a_slice_of_syllabusqa_is_evaluated_in_both_ways_and_removed() {
     let space = Space::new();
     let Some(slice) = slices::syllabusqa(&space) else { return };
     let Some(bench) =
-        Bench::new(space, "{adapter: syllabusqa, path: questions.json, documents: text, variant: openviking}")
+        Bench::new(space, "{adapter: syllabusqa, path: course/questions.json, documents: text, variant: openviking}")
     else {
         return;
     };

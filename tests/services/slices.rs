@@ -57,7 +57,7 @@ pub fn locomo(space: &Space, conversations: usize) -> Option<Slice> {
     Some(Slice { documents: sessions.len(), cases: sessions.iter().map(|(_, questions)| questions.len()).sum() })
 }
 
-/// The beginnings of two syllabi of SyllabusQA, with `questions.json`; `None`, said loudly, where the dataset is absent.
+/// The beginnings of two syllabi of SyllabusQA, with their questions, in the folder `course`; `None`, said loudly, where the dataset is absent.
 pub fn syllabusqa(space: &Space) -> Option<Slice> {
     let root = servers::data("syllabusqa")?;
     let mut rows: BTreeMap<&str, Vec<BTreeMap<String, String>>> = BTreeMap::new();
@@ -73,8 +73,11 @@ pub fn syllabusqa(space: &Space) -> Option<Slice> {
         assert_eq!(rows[name].len(), ids.len(), "questions of {name}");
         let file = format!("syllabi/syllabi_redacted/text/{name}.txt");
         let bytes = std::fs::read(root.join(&file)).expect("the syllabus is read");
-        space.write(&file, &String::from_utf8_lossy(&bytes).chars().take(BEGINNING).collect::<String>());
+        space.write(
+            &format!("course/{file}"),
+            &String::from_utf8_lossy(&bytes).chars().take(BEGINNING).collect::<String>(),
+        );
     }
-    space.write("questions.json", &json!(rows).to_string());
+    space.write("course/questions.json", &json!(rows).to_string());
     Some(Slice { documents: QUESTIONS.len(), cases: rows.values().map(Vec::len).sum() })
 }

@@ -120,8 +120,7 @@ impl Adapter for SyllabusQaSpec {
         }
         let above = || self.path.ancestors().skip(1).take(ABOVE);
         let root = above().find(|folder| folder.join("syllabi").is_dir()).or_else(|| above().next());
-        // The folder of a path of one word has no name, and cannot be listed by it.
-        root.filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_path_buf()
+        root.unwrap_or(Path::new("")).to_path_buf()
     }
 
     fn looks_into_root(&self) -> bool {
