@@ -32,7 +32,8 @@ stop() {
 }
 trap stop EXIT
 start() {
-    if ! bash "$services/start-$1.sh" start "$folder/$1" >"$folder/$1.start.log" 2>&1; then
+    # The most that an installation may take of the time that CI has.
+    if ! timeout 600 bash "$services/start-$1.sh" start "$folder/$1" >"$folder/$1.start.log" 2>&1; then
         tail -5 "$folder/$1.start.log" >&2
         return 1
     fi

@@ -25,7 +25,7 @@ const TURNS: usize = 6;
 
 /// Ids of questions about the beginning of two syllabi.
 const QUESTIONS: [(&str, &[&str]); 2] =
-    [("num_analysis_redacted", &["nurk6xX6KO0al007"]), ("syllabus_606", &["uS5mQ6qocAZzFYYm", "YIThFgv1r1S3kCz2"])];
+    [("num_analysis_redacted", &["VBcDkLzF6suz1HNe"]), ("syllabus_606", &["uS5mQ6qocAZzFYYm", "YIThFgv1r1S3kCz2"])];
 
 /// How much of a syllabus is kept, in characters: what those questions ask for is in it.
 const BEGINNING: usize = 1000;
