@@ -1,6 +1,8 @@
 //! After the last action: reports are published and gates checked.
 
-use ragstage_stages::aggregate::{GateOutcome, Summary};
+use std::path::Path;
+
+use ragstage_stages::aggregate::{GateOutcome, REPORT_KEY, Summary};
 use ragstage_stages::contract::Artifact;
 use ragstage_stages::step::Step;
 
@@ -8,7 +10,7 @@ use super::batch::Batch;
 use super::outcome::EvaluationOutcome;
 use crate::evaluation::Evaluation;
 use crate::exec::{Dispatcher, Event, RunError, State};
-use crate::graph::EvaluationNodes;
+use crate::graph::{EvaluationNodes, NodeId};
 use crate::publish::{FILES, PublishError, Source, publish};
 
 impl Batch {
@@ -87,33 +89,59 @@ impl Batch {
                 Source::Aggregate => nodes.aggregate,
             };
             let Some(node) = node else { continue };
-            let path = folder.join(name);
-            let mut repaired = false;
-            while let Some(artifact) = dispatcher.output(node, output).cloned() {
-                match publish(&self.shared.store, &artifact, &path) {
-                    Ok(published) => {
-                        let shown = published.path.display().to_string();
-                        let event = Event::Published { path: shown, changed: published.changed };
-                        self.shared.events.event(&event);
-                        outcome.files.push((published.path, published.changed));
-                    }
-                    Err(PublishError::Store(error))
-                        if error.lost_blob().is_some() && !std::mem::replace(&mut repaired, true) =>
-                    {
-                        match dispatcher.repair(node, artifact.digest) {
-                            Ok(()) => continue,
-                            Err(error) => errors.push(error),
-                        }
-                    }
-                    Err(PublishError::Store(error)) => errors.push(RunError::Store(error)),
-                    Err(PublishError::Write(path, error)) => {
-                        errors.push(RunError::Publish { path, error });
-                        // The other files are for the same folder.
-                        return;
-                    }
-                }
-                break;
+            if !self.publish_one(node, output, &folder.join(name), dispatcher, errors, outcome) {
+                // The other files are for the same folder.
+                return;
             }
         }
+        let Some(report) = nodes.report else { return };
+        match self.read_output(dispatcher, report, REPORT_KEY) {
+            Ok(Some(key)) => {
+                let store = evaluation.object_store(self.settings.output.as_deref());
+                let path = store.join(&*String::from_utf8_lossy(&key));
+                self.publish_one(report, "report.json", &path, dispatcher, errors, outcome);
+            }
+            // It is kept nowhere else.
+            Ok(None) => {}
+            Err(error) => errors.push(error),
+        }
+    }
+
+    /// Publishes one artifact; false where its file cannot be written.
+    fn publish_one(
+        &self,
+        node: NodeId,
+        output: &str,
+        path: &Path,
+        dispatcher: &mut Dispatcher<'_>,
+        errors: &mut Vec<RunError>,
+        outcome: &mut EvaluationOutcome,
+    ) -> bool {
+        let mut repaired = false;
+        while let Some(artifact) = dispatcher.output(node, output).cloned() {
+            match publish(&self.shared.store, &artifact, path) {
+                Ok(published) => {
+                    let shown = published.path.display().to_string();
+                    let event = Event::Published { path: shown, changed: published.changed };
+                    self.shared.events.event(&event);
+                    outcome.files.push((published.path, published.changed));
+                }
+                Err(PublishError::Store(error))
+                    if error.lost_blob().is_some() && !std::mem::replace(&mut repaired, true) =>
+                {
+                    match dispatcher.repair(node, artifact.digest) {
+                        Ok(()) => continue,
+                        Err(error) => errors.push(error),
+                    }
+                }
+                Err(PublishError::Store(error)) => errors.push(RunError::Store(error)),
+                Err(PublishError::Write(path, error)) => {
+                    errors.push(RunError::Publish { path, error });
+                    return false;
+                }
+            }
+            break;
+        }
+        true
     }
 }

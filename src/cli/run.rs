@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
@@ -16,11 +16,12 @@ use super::depfile;
 use super::failure::{Failure, code_of, print_run_error};
 use super::flags::{Format, RunFlags};
 use super::open::{
-    Secrets, StorePlace, evaluations, extra_evaluators, refuse_overwriting, require_secrets_of_evaluators, store_place,
+    Secrets, StorePlace, evaluations, extra_evaluators, refuse_overwriting, require_secrets_of_evaluators, same_file,
+    store_place,
 };
 use super::out::{out, out_json};
 use crate::batch::{Batch, BatchOutcome, EvaluationOutcome, EventRecorder, Settings};
-use crate::evaluation::Evaluation;
+use crate::evaluation::{Evaluation, RecipeKind, ResponsesConfig, ResponsesPlace};
 use crate::exec::{Account, Event, EventSink, Fanout, Interrupt};
 use crate::exit;
 use crate::graph::known_lints;
@@ -58,6 +59,7 @@ pub fn run(flags: &RunFlags, store: Option<&Path>, only_score: bool, change: &Ch
             .filter_map(|(flag, path)| path.as_deref().map(|path| (flag, path)))
             .collect();
     refuse_overwriting(&outputs, &evaluations)?;
+    refuse_kept_reports(&evaluations, flags.output.as_deref())?;
     let place = store_place(store, &files);
     let Done { batch, outcome, code } = execute(evaluations, flags, &place, only_score, Vec::new())?;
     // A run that broke off has not read everything. What it leaves out would be forgotten by make, whose stamp of an
@@ -73,6 +75,33 @@ pub fn run(flags: &RunFlags, store: Option<&Path>, only_score: bool, change: &Ch
         touch(stamp, started)?;
     }
     Ok(code)
+}
+
+/// Refuses to keep a report where another one is kept, or over a file that is read.
+fn refuse_kept_reports(evaluations: &[Evaluation], output: Option<&Path>) -> Result<(), Failure> {
+    let mut kept: Vec<PathBuf> = Vec::new();
+    for evaluation in evaluations {
+        let Some(path) = evaluation.kept_report(output) else { continue };
+        let responses = evaluation.recipes.iter().filter_map(|recipe| match &recipe.kind {
+            RecipeKind::Responses(ResponsesConfig { place: ResponsesPlace::File { path, .. }, .. }) => Some(path),
+            _ => None,
+        });
+        let fault = match kept.contains(&path) {
+            true => "another evaluation keeps its report there too",
+            false if responses.chain(&evaluation.baseline).any(|read| same_file(read, &path)) => {
+                "that is a file which is read"
+            }
+            false => {
+                kept.push(path);
+                continue;
+            }
+        };
+        return Err(Failure::NotThere {
+            what: format!("{} would keep its report in {}: {fault}", evaluation.path.display(), path.display()),
+            hint: "give it another `run.report_id`, `run.knowledge_base_name` or `run.object_store`".to_string(),
+        });
+    }
+    refuse_overwriting(&kept.iter().map(|path| ("run.report_id", path.as_path())).collect::<Vec<_>>(), evaluations)
 }
 
 /// What a run has done.

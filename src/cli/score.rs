@@ -88,6 +88,12 @@ fn sets(
         let place = ResponsesPlace::File { path, format: None, pick: pick.clone() };
         return Ok(vec![(if name.is_empty() { "responses".to_string() } else { name }, place)]);
     }
+    if path.is_dir() {
+        return Err(Failure::NotThere {
+            what: format!("{named} is a folder, and not a file of responses"),
+            hint: "name a file in it".to_string(),
+        });
+    }
     let absent = |what: String| Failure::NotThere {
         what,
         hint: "give a file, `last`, or the id of a run, as `ragstage status` and reports show it".to_string(),

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use ragstage_stages::aggregate::{CaseResults, LINTS, StatisticsOptions};
+use ragstage_stages::aggregate::{CaseResults, LINTS, RunInfo, StatisticsOptions};
 use ragstage_stages::error::Place;
 use ragstage_stages::nearest::nearest;
 use ragstage_stages::prepare::BenchmarkSpec;
@@ -31,6 +31,7 @@ use super::recipe::{self, BuiltRecipe, NAMED_RECIPE, RECIPE, Recipe, RecipeKind}
 use super::report::{self, REPORT};
 use super::rerankers::{self, RERANKER, Rerankers};
 use super::responses::{IMPORTED, ResponsesConfig};
+use super::run::{self, QueryDefaults, RUN};
 use super::shape::{Field, Need, Record, Refusal, Shape, TEXT, TextRule, Together};
 use super::statistics::{self, STATISTICS};
 use super::tree::read_tree;
@@ -95,6 +96,12 @@ pub(super) static EVALUATION: Record = Record {
             doc: "How each recipe is asked.",
             shape: Shape::List { of: &Shape::Record(&QUERY), least: 1 },
             need: Need::Default(r#"[{"mode": "full_text_search", "top_k": 10}]"#),
+        },
+        Field {
+            name: "run",
+            doc: "How queries ask by default, and what the report says of the run.",
+            shape: Shape::Record(&RUN),
+            need: Need::Optional,
         },
         Field {
             name: "answer",
@@ -186,6 +193,10 @@ pub struct Evaluation {
     pub silence: Vec<String>,
     /// The report that gates compare with.
     pub baseline: Option<PathBuf>,
+    /// What reports are told of the run.
+    pub run: RunInfo,
+    /// The folder that is the object store of kept reports; that of the report files when `None`.
+    pub object_store: Option<PathBuf>,
     /// How much runs at once.
     pub limits: Limits,
     /// The models behind endpoints that the file names.
@@ -206,6 +217,17 @@ impl Evaluation {
         listed.chain(&self.benchmark_judge)
     }
 
+    /// The file of the object store that keeps the report, where that is known before the report is there; `output` takes the place of the
+    /// file's own output folder.
+    pub fn kept_report(&self, output: Option<&Path>) -> Option<PathBuf> {
+        Some(self.object_store(output).join(self.run.given_report_key(&self.name)?))
+    }
+
+    /// The folder that is the object store; see [`Evaluation::kept_report`].
+    pub fn object_store<'a>(&'a self, output: Option<&'a Path>) -> &'a Path {
+        self.object_store.as_deref().or(output).unwrap_or(&self.output)
+    }
+
     /// Adds recipes whose responses were made elsewhere, in place of the file's own unless `beside` them. A name that a recipe of
     /// the file has gets a number.
     pub fn add_response_sets(&mut self, sets: Vec<(String, ResponsesConfig)>, beside: bool) {
@@ -215,6 +237,7 @@ impl Evaluation {
                 self.output.set_file_name(format!("{}-responses", self.name));
             }
             self.name = format!("{}-responses", self.name);
+            self.run.report_id = self.run.report_id.take().map(|id| format!("{id}-responses"));
             self.recipes.clear();
             self.queries.clear();
             // They are about recipes that are not there.
@@ -344,13 +367,18 @@ fn convert(
     let names = RecipeNames { recipes: &recipes, places: &places, incomplete };
     let rerankers = rerankers::convert(&view.get("rerankers"), environment, faults);
     let prompts = PromptFiles::new(base);
-    let queries = match view.get("queries") {
-        absent if !absent.is_given() && !view.is_faulty("queries") => queries::default(&recipes),
-        given => {
-            let modes = Modes { models: &models, rerankers: &rerankers, prompts: &prompts };
-            queries::convert(&given, &names, &modes, faults)
-        }
+    let run_view = view.get("run");
+    let mut defaults = QueryDefaults::of(&run_view);
+    let modes = Modes { models: &models, rerankers: &rerankers, prompts: &prompts };
+    let unsaid = queries::default(&recipes, view.start());
+    let listed = match view.get("queries") {
+        absent if !absent.is_given() && !view.is_faulty("queries") => View::of(&unsaid, "queries"),
+        given => given,
     };
+    let queries = queries::convert(&listed, &mut defaults, &names, &modes, faults);
+    if !queries.incomplete {
+        defaults.finish(&run_view, faults);
+    }
     let queries = queries.beside_imported(&recipes, &view.get("queries"), faults);
     for (recipe, place) in recipes.iter().zip(&places) {
         if !queries.incomplete && !queries.list.iter().any(|query| query.asks(&recipe.name)) {
@@ -388,6 +416,9 @@ fn convert(
     let instructions = benchmark.adapter.instructions();
     let known = answer::Known { base, models: &models, recipes: &recipes, instructions };
     let answer = answer::convert(&view.get("answer"), &known, &mut files, faults);
+    let limits_view = view.get("limits");
+    let mut limits = limits::convert(&limits_view, &recipes);
+    run::limit(&run_view, &limits_view, &mut limits, faults);
     let output = match view.get("output").text() {
         Some(output) => base.join(output),
         None => base.join("reports").join(&name),
@@ -402,7 +433,9 @@ fn convert(
         case_results: report::convert(&view.get("report")),
         silence: view.get("silence").texts().unwrap_or_default(),
         baseline: view.get("baseline").text().map(|path| base.join(path)),
-        limits: limits::convert(&view.get("limits"), &recipes),
+        run: run::convert(&run_view),
+        object_store: run_view.get("object_store").text().map(|path| base.join(path)),
+        limits,
         served: served(&models, &rerankers, &recipes),
         output,
         files,

@@ -40,6 +40,7 @@ mod report;
 mod rerankers;
 mod responses;
 mod rubric;
+mod run;
 mod scalar;
 mod schema;
 mod secrets;

@@ -4,15 +4,16 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use ragstage_stages::artifact::Json;
-use ragstage_stages::query::search::{FullTextSearch, KbArtifact, SearchMode};
+use ragstage_stages::query::search::{KbArtifact, SearchMode};
 
 use super::check::did_you_mean;
 use super::diagnostic::Faults;
 use super::mode::{Modes, is_mode, mode_names};
 use super::name::{NAME, refuse_name};
-use super::node::Value;
+use super::node::{Entry, Node, Position, Text, Value};
 use super::recipe::{NAMED_RECIPE, Recipe, RecipeKind};
 use super::responses::IMPORTED;
+use super::run::QueryDefaults;
 use super::shape::{Field, Need, Record, Shape, TEXT};
 use super::system_openviking::{FIND, check_query, is_openviking};
 use super::view::View;
@@ -193,22 +194,40 @@ pub(super) struct Queries {
     pub incomplete: bool,
 }
 
-/// The queries when the file says nothing: one full-text search, or the only mode that all `recipes` have.
-pub(super) fn default(recipes: &[Recipe]) -> Queries {
-    let options = Json::new();
-    let (mode, search) = match !recipes.is_empty() && recipes.iter().all(is_openviking) {
-        true => (FIND.to_string(), None),
-        false => (FULL_TEXT_SEARCH.to_string(), Some(Arc::new(SearchMode::FullText(FullTextSearch)))),
+/// The list when the file says nothing, at `start`: one full-text search, or the only mode that all `recipes` have.
+pub(super) fn default(recipes: &[Recipe], start: Position) -> Node {
+    let mode = match !recipes.is_empty() && recipes.iter().all(is_openviking) {
+        true => FIND,
+        false => FULL_TEXT_SEARCH,
     };
-    let query =
-        QuerySpec { name: mode.clone(), mode, top_k: DEFAULT_TOP_K, options, search, trace: false, recipes: None };
-    Queries { list: vec![query], incomplete: false }
+    let value = Value::Text(Text { text: mode.to_string(), quoted: false });
+    let entry = Entry { key: "mode".to_string(), start, value: Node { start, value } };
+    Node { start, value: Value::List(vec![Node { start, value: Value::Map(vec![entry]) }]) }
 }
 
-/// The queries that a checked list stands for.
-pub(super) fn convert(view: &View<'_>, names: &RecipeNames<'_>, modes: &Modes<'_>, faults: &mut Faults) -> Queries {
+/// The queries that a checked list stands for, with `defaults` where they do not say.
+pub(super) fn convert(
+    view: &View<'_>,
+    defaults: &mut QueryDefaults,
+    names: &RecipeNames<'_>,
+    modes: &Modes<'_>,
+    faults: &mut Faults,
+) -> Queries {
     let mut queries = Queries { list: Vec::new(), incomplete: !view.is_given() };
     let Some(items) = view.items() else { return queries };
+    let filled: Vec<(String, Option<Node>)> = items
+        .iter()
+        .map(|item| {
+            let asked = item.get("recipes").texts();
+            let asks = |recipe: &&Recipe| asked.as_ref().is_none_or(|asked| asked.contains(&recipe.name));
+            let is_built = names.recipes.iter().filter(asks).any(Recipe::is_built);
+            (item.path.clone(), defaults.fill(item, item.get("mode").text().unwrap_or_default(), is_built))
+        })
+        .collect();
+    let items = items.iter().zip(&filled).map(|(item, (path, filled))| match filled {
+        Some(node) => View::of(node, path),
+        None => item.clone(),
+    });
     for item in items {
         let mode = item.get("mode");
         let name = item.get("name");
@@ -362,7 +381,10 @@ mod tests {
         let models = Models { list: Vec::new(), incomplete: false };
         let prompts = PromptFiles::new("".as_ref());
         let modes = Modes { models: &models, rerankers: &Rerankers::default(), prompts: &prompts };
-        checked(text, &LIST, |view, faults| convert(view, &names, &modes, faults).list)
+        checked(text, &LIST, |view, faults| {
+            let mut defaults = QueryDefaults::of(&view.get("run"));
+            convert(view, &mut defaults, &names, &modes, faults).list
+        })
     }
 
     #[test]

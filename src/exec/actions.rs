@@ -198,6 +198,7 @@ impl ActionSource {
                 known_lints,
                 silenced,
                 case_results,
+                run,
             } => {
                 let prepare = input(0);
                 let aggregate = node.inputs.last().copied().unwrap_or(prepare);
@@ -222,6 +223,7 @@ impl ActionSource {
                     known_lints: known_lints.to_vec(),
                     silenced: silenced.to_vec(),
                     case_results: *case_results,
+                    run: (**run).clone(),
                     started_at: self.started_at.clone(),
                     finished_at: crate::clock::now(),
                     salt,

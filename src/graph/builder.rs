@@ -189,6 +189,7 @@ impl GraphBuilder<'_> {
                 known_lints: Arc::new(known_lints(evaluation)),
                 silenced: Arc::new(evaluation.silence.clone()),
                 case_results: evaluation.case_results,
+                run: Arc::new(evaluation.run.clone()),
             },
             salt: salt(Step::Report),
         }));

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use ragstage_cache::key::key_of;
 use ragstage_cache::{Digest, KeyHasher, KeyVisitor, Walk};
 use ragstage_stages::aggregate::{
-    Baseline, CaseResults, EvaluatorInfo, GateSpec, PlannedQuery, QueryInfo, RecipeInfo, StatisticsOptions,
+    Baseline, CaseResults, EvaluatorInfo, GateSpec, PlannedQuery, QueryInfo, RecipeInfo, RunInfo, StatisticsOptions,
 };
 use ragstage_stages::artifact::Unit;
 use ragstage_stages::build::chunk::ChunkOptions;
@@ -228,6 +228,8 @@ pub enum Spec {
         silenced: Arc<Vec<String>>,
         /// Which case results it lists.
         case_results: CaseResults,
+        /// What it is told of its run.
+        run: Arc<RunInfo>,
     },
 }
 

@@ -41,6 +41,9 @@ pub fn read(path: &Path) -> Result<Vec<u8>, Vec<InputError>> {
         let packed = std::fs::metadata(path)?.len();
         let mut bytes = Vec::with_capacity(usize::try_from(packed).unwrap_or(0));
         open(path)?.read_to_end(&mut bytes)?;
+        if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "expected UTF-8, found UTF-16"));
+        }
         Ok(bytes)
     };
     whole().map_err(|error| unreadable(path, &error))

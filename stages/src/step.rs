@@ -166,7 +166,7 @@ impl Step {
             Step::Import => 1,
             Step::Score => 1,
             Step::Aggregate => 1,
-            Step::Report => 2,
+            Step::Report => 3,
         }
     }
 }

@@ -439,7 +439,24 @@ fn recipes_are_told_apart_where_there_are_several() {
         order,
         [(Some("q1"), Some("harbour-base")), (Some("q1"), Some("harbour-tuned")), (Some("q2"), Some("harbour-base")),]
     );
-    assert_eq!(report["recipe_manifest"]["recipes"][1]["name"], json!("tuned"));
+    assert_eq!(report["recipe_manifest"]["metadata"]["recipes"][1]["name"], json!("tuned"));
+}
+
+#[test]
+fn a_knowledge_base_without_responses_has_failed() {
+    let mut evaluation = five();
+    for recipe in ["base", "tuned"] {
+        evaluation.plan(recipe, "text", &["AP"]);
+    }
+    evaluation.respond("base", "text", 0, "base", &[]);
+    evaluation.score("base", "text", "AP", 0, (0..5).map(|_| number(0.25)).collect());
+    let report: Value = serde_json::from_slice(&evaluation.report().output("report.json").bytes).expect("json");
+    let listed = report["knowledge_base_manifest"]["knowledge_bases"].as_array().expect("one per recipe");
+    let states: Vec<_> = listed.iter().map(|kb| (&kb["name"], &kb["run_record"]["status"])).collect();
+    let expected = [(json!("harbour-base"), json!("succeeded")), (json!("harbour-tuned"), json!("failed"))];
+    assert_eq!(states, expected.each_ref().map(|(name, status)| (name, status)));
+    assert_eq!(listed[1]["run_record"]["step_records"][0]["status"], "failed");
+    assert_eq!(report["started_at"], "2026-11-30T16:20:33+00:00");
 }
 
 #[test]

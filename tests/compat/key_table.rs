@@ -36,7 +36,7 @@ const BUILT: &str = r#"
 name: built
 benchmark:
   {adapter: jsonl, documents: documents.jsonl, cases: cases.jsonl, build_scope: group, homepage: h, license: l,
-   citation: c, metadata: {a: 1}, sample: 1, sample_documents: 1, stratify: true, categories: [fact], category_label: kind}
+   citation: c, metadata: {a: 1}, first: 1, sample: 1, sample_documents: 1, stratify: true, categories: [fact], category_label: kind}
 recipes:
   - {name: words, parse: {encoding: utf-8}, chunk: {minimum: 5}, full_text: {stop_words: [the], title_weight: 2}}
   - {name: default}
@@ -93,6 +93,15 @@ answer: none
 evaluators: [supporting_facts_f1]
 "#;
 
+/// A dataset as OpenViking's benchmark reads it.
+const LOCOMO: &str = r#"
+name: locomo
+benchmark: {adapter: locomo, path: locomo10.json, variant: openviking}
+recipe: {}
+answer: none
+evaluators: [openviking_recall]
+"#;
+
 /// A benchmark that a program prints.
 const COMMAND: &str = r#"
 name: command
@@ -120,7 +129,7 @@ models: [{name: judge, model: j, base_url: "URL"}]
 recipe: {}
 evaluators:
   - {judge: faithfulness, model: judge}
-  - {judge: openviking, model: judge}
+  - {judge: openviking, model: judge, refusal: override}
   - {judge: rubric, name: number, rubric: number.md, model: judge}
   - {judge: rubric, name: label, rubric: label.md, model: judge}
   - {program: [sh, length.sh], name: length, version: "1", files: [length.sh], scores: [words]}
@@ -178,13 +187,14 @@ name: openviking
 benchmark: {adapter: jsonl, documents: documents.jsonl, cases: cases.jsonl}
 recipe:
   name: viking
-  system: {provider: openviking, url: "URL", version: "0.5.2", processing_mode: vectors_only, retrieval_instruction: Find}
+  system: {provider: openviking, url: "URL", version: "0.5.2", processing_mode: vectors_only, word: markdown,
+           retrieval_instruction: Find}
 queries: [{mode: find, options: {level: 2}}]
 answer: none
 evaluators: [evidence_recall@5]
 "#;
 
-const FILES: [(&str, &str); 24] = [
+const FILES: [(&str, &str); 26] = [
     ("built.yaml", BUILT),
     ("retrieval-only.yaml", RETRIEVAL_ONLY),
     ("dataset.yaml", DATASET),
@@ -216,6 +226,12 @@ const FILES: [(&str, &str); 24] = [
     ("beir/queries.jsonl", "{\"_id\": \"q\", \"text\": \"Where are ships?\"}\n"),
     ("beir/qrels/test.tsv", "query-id\tcorpus-id\tscore\nq\td\t1\n"),
     ("trec.yaml", TREC),
+    ("locomo.yaml", LOCOMO),
+    (
+        "locomo10.json",
+        "[{\"sample_id\": \"c\", \"conversation\": {\"session_1\": [{\"speaker\": \"Ann\", \"text\": \"Ships.\", \"dia_id\": \"D1:1\"}]}, \
+         \"qa\": [{\"question\": \"Where are ships?\", \"answer\": \"harbour\", \"evidence\": [\"D1:1\"], \"category\": 4}]}]",
+    ),
     ("hotpotqa.yaml", HOTPOTQA),
     ("command.yaml", COMMAND),
     ("trec/documents.jsonl", "{\"id\": \"d\", \"title\": \"Harbour\", \"text\": \"Ships.\"}\n"),
@@ -314,6 +330,7 @@ fn observed() -> Found {
         "chat.yaml",
         "modes.yaml",
         "trec.yaml",
+        "locomo.yaml",
         "hotpotqa.yaml",
         "command.yaml",
         "asking.yaml",

@@ -306,6 +306,7 @@ fn report(memory: &MemoryContext, records: &mut Records, benchmark: &Prepared, t
         known_lints: Vec::new(),
         silenced: Vec::new(),
         case_results: CaseResults::default(),
+        run: Default::default(),
         started_at: "2026-11-30T16:20:33Z".to_string(),
         finished_at: "2026-11-30T16:20:34Z".to_string(),
         salt: 0,

@@ -174,7 +174,7 @@ fn tokens_and_cost_are_in_every_report() {
         assert!(text.contains("Tokens and cost") && text.contains("server; ragstage for 1 cases"), "{text}");
         assert!(text.contains("that the passages do not hold the answer"), "{text}");
     }
-    assert_eq!(report["recipe_manifest"]["answer"]["answer.model.name"], "\"m-1\"");
+    assert_eq!(report["recipe_manifest"]["metadata"]["answer"]["answer.model.name"], "\"m-1\"");
 }
 
 #[test]

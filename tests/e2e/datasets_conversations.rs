@@ -100,7 +100,7 @@ fn conversations_are_asked_one_by_one_or_together() {
         (&alone["benchmark"]["name"], &alone["benchmark"]["license"]),
         (&json!("locomo"), &json!("CC BY-NC 4.0"))
     );
-    assert!(alone["benchmark"]["digest"].is_string());
+    assert!(alone["ragstage"]["benchmark_digest"].is_string());
     assert_eq!(cases(&alone).len(), 80);
     for case in cases(&alone) {
         let conversation = case["case_id"].as_str().and_then(|id| id.split_once('/')).map(|(id, _)| id).expect("an id");

@@ -97,7 +97,7 @@ fn multihop_rag_is_scored_as_its_paper_does() {
     assert!(mean("evidence_recall@5") <= mean("evidence_recall@10"));
     let report = space.json("reports/slice/report.json");
     assert_eq!(report["benchmark"]["license"], "ODC-BY-1.0");
-    assert!(report["benchmark"]["digest"].is_string());
+    assert!(report["ragstage"]["benchmark_digest"].is_string());
     space.run("").expect(0).expect_nothing();
 }
 

@@ -75,7 +75,7 @@ fn hotpotqa_is_run_question_by_question() {
         (&json!("hotpotqa"), &json!("case"))
     );
     assert_eq!(report["benchmark"]["license"], "CC BY-SA 4.0");
-    assert_eq!(report["benchmark"]["digest"].as_str().map(str::len), Some(64));
+    assert_eq!(report["ragstage"]["benchmark_digest"].as_str().map(str::len), Some(64));
     // A sentence is seldom the answer itself, but its words often are.
     let (em, f1) = (mean(&space, "squad_em"), mean(&space, "token_f1(normal=hotpotqa)"));
     assert!(em <= f1 && f1 > 0.02 && f1 < 0.4, "{em} {f1}");

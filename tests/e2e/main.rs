@@ -21,6 +21,7 @@ mod force;
 mod full_disk;
 mod graph;
 mod handbook;
+mod heta;
 mod interrupt;
 mod judges;
 mod kill;

@@ -14,7 +14,7 @@ use super::running::Running;
 use super::space::{Ran, Space};
 
 /// A golden file or folder, under `$RAGSTAGE_GOLDEN` (default `../shared/golden`); where it is absent that is said.
-fn golden(name: &str) -> Option<PathBuf> {
+pub fn golden(name: &str) -> Option<PathBuf> {
     let root = std::env::var_os("RAGSTAGE_GOLDEN").map(PathBuf::from);
     let root = root.unwrap_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/golden"));
     let path = root.join(name);
@@ -247,7 +247,7 @@ fn a_step_that_was_killed_asks_nothing_twice() {
 fn a_server_that_fails_every_third_question_costs_those_questions_alone() {
     let experiment = Experiment::new();
     let refuse = |asked: &Asked| match asked.call {
-        "find" if asked.number % 3 == 0 => ServerAct::Error(400, "", "INVALID_ARGUMENT", json!({})),
+        "find" if asked.number.is_multiple_of(3) => ServerAct::Error(400, "", "INVALID_ARGUMENT", json!({})),
         _ => ServerAct::Answer,
     };
     experiment.viking.script(refuse);
@@ -384,8 +384,11 @@ fn what_is_missing_is_told() {
     assert!(ran.stderr.contains("http://127.0.0.1:9 cannot be used"), "{}", ran.stderr);
 }
 
-/// A file of OpenViking's own shape, without texts, of the F1 and recall vectors; `None` where they are absent.
-fn their_file() -> Option<(Value, Value, Vec<(f64, f64)>)> {
+/// A dataset, a file of OpenViking's own shape, and the F1 and recall of each of its items.
+type TheirFile = (Value, Value, Vec<(f64, f64)>);
+
+/// A file without texts of the F1 and recall vectors; `None` where they are absent.
+fn their_file() -> Option<TheirFile> {
     let golden = golden("openviking_metrics.jsonl")?;
     let text = std::fs::read_to_string(golden).expect("the vectors");
     let vectors: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();

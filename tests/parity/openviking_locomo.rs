@@ -128,7 +128,7 @@ fn what_is_wrong_is_told_with_its_place() {
     );
     assert_eq!(
         faults(&format!("[{},\n{}]", sample("a", turn, question), sample("a", turn, question))),
-        ["locomo10.json:3: sample_id \"a\" is taken by line 1"]
+        ["locomo10.json:3: `[1].sample_id` \"a\" is that of `[0]` too"]
     );
     assert_eq!(
         faults(&sample("a", &format!("{turn},\n{turn}"), question)),

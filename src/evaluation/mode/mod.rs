@@ -16,4 +16,4 @@ mod rerank_search;
 mod rewrite_search;
 mod vector_search;
 
-pub(super) use modes::{Modes, is_mode, mode_names};
+pub(super) use modes::{Modes, is_mode, mode_names, mode_options};

@@ -67,6 +67,12 @@ pub(in super::super) fn mode_names() -> impl Iterator<Item = &'static str> {
     MODES.iter().flat_map(|entry| entry.names.iter().copied())
 }
 
+/// The options of the mode `name`; `None` where there is no such mode.
+pub(in super::super) fn mode_options(name: &str) -> Option<Vec<&'static str>> {
+    let entry = MODES.iter().find(|entry| entry.names.contains(&name))?;
+    Some(entry.options.fields.iter().map(|field| field.name).collect())
+}
+
 impl Modes<'_> {
     /// The mode `name` with the options at `options`, which may be absent. Faults of the options are reported; `None` then, or
     /// where there is no such mode.

@@ -38,7 +38,10 @@ pub use options::StatisticsOptions;
 pub use paired::{Paired, holm};
 pub use paired_gate::Baseline;
 pub use planned_query::PlannedQuery;
-pub use report::{BuildReport, CaseResults, EvaluatorInfo, LINTS, QueryInfo, RecipeInfo};
+pub use report::{
+    BuildReport, CaseResults, EvaluatorInfo, LINTS, QueryInfo, REPORT_KEY, RecipeInfo, RunInfo,
+    refuse_knowledge_base_name, refuse_report_id,
+};
 pub use side::{SameData, Scored, Side, SideError, sides_of_report, sides_of_scores};
 pub use summary::{
     Counts, Interval, LabelCount, MeasureSummary, NoHeadline, Resampled, ResponseCounts, Slice, Summary,

@@ -148,6 +148,8 @@ struct Ragstage {
     queries: Vec<Value>,
     #[serde(default)]
     version: Value,
+    #[serde(default)]
+    benchmark_digest: Value,
 }
 
 #[derive(Deserialize)]
@@ -320,6 +322,7 @@ fn identity(file: &ReportFile, side: &Side) -> BTreeMap<String, String> {
     leaves("recipe", recipe.map_or(&file.recipe_manifest, |recipe| &recipe.manifest), &mut identity);
     if let Some(ours) = ours {
         leaves("version", &ours.version, &mut identity);
+        leaves("benchmark.digest", &ours.benchmark_digest, &mut identity);
         let named = |query: &&Value| query.get("name").and_then(Value::as_str) == Some(&side.query);
         if let Some(query) = ours.queries.iter().find(named) {
             leaves("query", query, &mut identity);

@@ -169,6 +169,16 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// As [`Fields::list`]; absent or null is an error too.
+    pub(super) fn needed_list(&self, key: &str, errors: &mut Vec<InputError>) -> Vec<(String, &'a Value)> {
+        if self.value(key).is_some() {
+            return self.list(key, errors);
+        }
+        let found = if self.is_null(key) { "is null" } else { "is missing" };
+        errors.push(self.error(format!("`{}` {found}; expected a list", self.name(key))));
+        Vec::new()
+    }
+
     /// The items of the list of `key` as texts, stripped.
     pub(super) fn texts(&self, key: &str, errors: &mut Vec<InputError>) -> Vec<String> {
         self.list(key, errors).into_iter().filter_map(|(name, item)| self.item(&name, item, errors)).collect()

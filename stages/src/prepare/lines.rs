@@ -58,8 +58,17 @@ impl<'a> SourceBytes<'a> {
     /// The bytes, unpacked where they are gzip.
     ///
     /// # Errors
-    /// When the gzip is damaged, or unpacks to more than a dataset would.
+    /// When the gzip is damaged, or unpacks to more than a dataset would; and when the bytes are a text in UTF-16.
     pub fn unpacked(&self) -> Result<Cow<'a, [u8]>, InputError> {
+        let bytes = self.content()?;
+        if is_utf16(&bytes) { Err(utf16(self.path)) } else { Ok(bytes) }
+    }
+
+    /// The same in whatever encoding.
+    ///
+    /// # Errors
+    /// When the gzip is damaged, or unpacks to more than a dataset would.
+    pub(super) fn content(&self) -> Result<Cow<'a, [u8]>, InputError> {
         if !self.bytes.starts_with(&[0x1f, 0x8b]) {
             return Ok(Cow::Borrowed(self.bytes));
         }
@@ -82,6 +91,15 @@ impl<'a> SourceBytes<'a> {
     }
 }
 
+/// Whether `bytes` begin with a byte order mark of UTF-16.
+fn is_utf16(bytes: &[u8]) -> bool {
+    bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff])
+}
+
+fn utf16(path: &Path) -> InputError {
+    InputError::new(Place::file(path), "expected UTF-8, found UTF-16").hint("save the file as UTF-8")
+}
+
 /// How many bytes a gzip of `packed` bytes may unpack to. No text packs a thousandfold; what does would only fill memory.
 fn most_unpacked(packed: u64) -> u64 {
     packed.saturating_mul(1000).clamp(64 << 20, 8 << 30)
@@ -90,9 +108,8 @@ fn most_unpacked(packed: u64) -> u64 {
 /// The lines of `bytes` that are not blank; a byte order mark is no part of the first one. Lines that are no UTF-8 are
 /// errors.
 pub(super) fn lines<'a>(path: &Path, bytes: &'a [u8], ends: LineEnds, errors: &mut Vec<InputError>) -> Vec<Line<'a>> {
-    if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
-        let error = InputError::new(Place::file(path), "expected UTF-8, found UTF-16");
-        errors.push(error.hint("save the file as UTF-8"));
+    if is_utf16(bytes) {
+        errors.push(utf16(path));
         return Vec::new();
     }
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);

@@ -61,6 +61,7 @@ pub use prepare_benchmark::{DocumentFile, PrepareBenchmark};
 pub use qasper::QasperSpec;
 pub use question_scope::QuestionScope;
 pub use scope::Scope;
+pub(crate) use sha1::sha1;
 pub use sources::{FindDocument, SourceList, Sources};
 pub use spec::{AdapterSpec, BenchmarkSpec, Selection};
 pub use strata::quotas;

@@ -1,7 +1,7 @@
-//! SHA-1, which the reference system puts into document ids (spec/heta 4.2). It names, it protects nothing.
+//! SHA-1, which the reference system puts into document ids and names of knowledge bases (spec/heta 2, 4.2). It names, it protects nothing.
 
 /// The 20 bytes of SHA-1 over `message` (FIPS 180-4, section 6.1).
-pub(super) fn sha1(message: &[u8]) -> [u8; 20] {
+pub(crate) fn sha1(message: &[u8]) -> [u8; 20] {
     let mut padded = message.to_vec();
     padded.push(0x80);
     while padded.len() % 64 != 56 {

@@ -14,7 +14,7 @@ use crate::responses::{Pick, Response, ResponseFormat, ResponseSet};
 use crate::step::Step;
 
 /// Bumped by hand whenever a response is read from the same file as something else; in the key.
-const IMPORT_VERSION: u64 = 2;
+const IMPORT_VERSION: u64 = 3;
 /// How many unknown cases a message names.
 const NAMED: usize = 5;
 

@@ -58,7 +58,19 @@ impl ResponseFormat {
             let _ = flate2::read::MultiGzDecoder::new(&beginning[..]).take(BEGINNING).read_to_end(&mut unpacked);
             beginning = unpacked;
         }
-        Ok(ResponseFormat::of(&beginning))
+        Ok(ResponseFormat::of_named(path, &beginning))
+    }
+
+    /// The format of the file at `path` with these bytes: as they tell it, and where they tell nothing, its name does. What is
+    /// called `.jsonl` and is none is no TREC run either.
+    pub(super) fn of_named(path: &std::path::Path, bytes: &[u8]) -> Self {
+        let format = ResponseFormat::of(bytes);
+        match path.extension().and_then(std::ffi::OsStr::to_str) {
+            Some("jsonl") if format == ResponseFormat::TrecRun => ResponseFormat::Jsonl,
+            Some("parquet") if format == ResponseFormat::TrecRun => ResponseFormat::Parquet,
+            Some("json") if format == ResponseFormat::TrecRun => ResponseFormat::HetaReport,
+            _ => format,
+        }
     }
 
     /// The format of a file with these bytes, by what it begins with: Parquet by its magic number, one JSON object by the list
@@ -117,5 +129,11 @@ mod tests {
             assert_eq!(ResponseFormat::of(bytes.as_bytes()), format, "{bytes}");
             assert_eq!(ResponseFormat::named(format.name()), Some(format));
         }
+        let named = |name: &str, bytes: &[u8]| ResponseFormat::of_named(std::path::Path::new(name), bytes);
+        assert_eq!(named("a.jsonl", b"null"), ResponseFormat::Jsonl);
+        assert_eq!(named("a.parquet", b"x y z"), ResponseFormat::Parquet);
+        assert_eq!(named("a.json", b"x"), ResponseFormat::HetaReport);
+        assert_eq!(named("a.json", b"{\"results\": []}"), ResponseFormat::OpenVikingAnswers);
+        assert_eq!(named("a.trec", b"null"), ResponseFormat::TrecRun);
     }
 }

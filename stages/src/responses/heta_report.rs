@@ -8,15 +8,22 @@ use serde_json::Value;
 use super::json_place::{fault, found, list, whole};
 use super::response::Response;
 use super::response_set::Pick;
-use crate::artifact::{Citation, Hit};
+use crate::artifact::{AnswerSample, Citation, Hit};
 use crate::error::{InputError, Place};
 
 /// The responses of one query mode of one recipe. A file that has several must be told which by `pick`.
 ///
 /// # Errors
-/// What is no report, with a JSON pointer.
+/// What is no report, with a JSON pointer, and a report of ours that does not list every case: what it lists are failures and the
+/// worst, whose scores would say nothing of the rest.
 pub(super) fn read(path: &Path, bytes: &[u8], pick: &Pick) -> Result<Vec<(u64, Response)>, Vec<InputError>> {
     let report = whole(path, bytes).map_err(|error| vec![error])?;
+    if let Some(truncated) = report.pointer("/ragstage/case_results_truncated") {
+        let number = |key: &str| truncated.get(key).map(Value::to_string).unwrap_or_default();
+        let message = format!("the report lists only {} of {} case results", number("listed"), number("of"));
+        let hint = "make it anew with `report: {case_results: all}`, or take the run itself: `--response-set RUN`";
+        return Err(vec![InputError::new(Place::file(path), message).hint(hint)]);
+    }
     let results = list(path, &report, "case_results").map_err(|error| vec![error])?;
     let column = |result: &Value| {
         let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_string();
@@ -87,5 +94,56 @@ fn response(path: &Path, pointer: &str, result: &Value) -> Result<Response, Inpu
             return Err(fault(path, &format!("{pointer}/response/answer"), &message));
         }
     };
+    let known = result.pointer("/metadata/answer").and_then(Value::as_object);
+    let object = known.or_else(|| given.get("metadata").and_then(Value::as_object));
+    response.metadata = object.cloned().unwrap_or_default();
+    if known.is_some() {
+        // Ours: all samples, of which `answer` is the first.
+        response.metadata.remove("refused");
+        if let Some(samples) = response.metadata.remove("samples") {
+            response.samples = serde_json::from_value::<Vec<AnswerSample>>(samples).map_err(|error| {
+                let message = format!("not what a report has: {error}");
+                fault(path, &format!("{pointer}/metadata/answer/samples"), &message)
+            })?;
+        }
+    }
     Ok(response)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn read_one(result: Value) -> Result<Response, Vec<String>> {
+        let report = json!({"case_results": [result]}).to_string();
+        let told = |errors: Vec<InputError>| errors.into_iter().map(|error| error.to_string()).collect::<Vec<_>>();
+        let read = read(Path::new("report.json"), report.as_bytes(), &Pick::default()).map_err(told)?;
+        Ok(read.into_iter().next().expect("a response").1)
+    }
+
+    #[test]
+    fn samples_of_ours_and_metadata_of_theirs_are_kept() {
+        let ours = read_one(json!({
+            "case_id": "a", "query_mode": "bm25", "response": {"answer": "x", "metadata": {"mode": "bm25"}},
+            "metadata": {"answer": {"refused": true, "samples": [{"text": "x"}, {"text": "y"}], "passages": 2}},
+        }));
+        let ours = ours.expect("a response");
+        let samples: Vec<&str> = ours.samples.iter().map(|sample| sample.text.as_str()).collect();
+        assert_eq!((samples, Value::Object(ours.metadata)), (vec!["x", "y"], json!({"passages": 2})));
+        let theirs = json!({"case_id": "a", "query_mode": "m", "response": {"answer": null, "metadata": {"rounds": 3}}, "metadata": {}});
+        assert_eq!(Value::Object(read_one(theirs).expect("a response").metadata), json!({"rounds": 3}));
+        let wrong = json!({"case_id": "a", "response": {}, "metadata": {"answer": {"samples": [1]}}});
+        let errors = read_one(wrong).expect_err("no samples");
+        assert!(errors[0].contains("/case_results/0/metadata/answer/samples"), "{errors:?}");
+    }
+
+    #[test]
+    fn a_report_that_lists_only_the_worst_is_refused() {
+        let report =
+            json!({"case_results": [], "ragstage": {"case_results_truncated": {"listed": 3, "of": 9}}}).to_string();
+        let errors = read(Path::new("report.json"), report.as_bytes(), &Pick::default()).expect_err("refused");
+        assert!(errors[0].to_string().contains("lists only 3 of 9 case results"), "{}", errors[0]);
+    }
 }

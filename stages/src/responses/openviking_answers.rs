@@ -34,6 +34,7 @@ pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<Vec<(u64, Response)>, Ve
 fn response(path: &Path, pointer: &str, item: &Value) -> Result<Response, InputError> {
     let expected = |key: &str, value: Option<&Value>| {
         fault(path, &format!("{pointer}{key}"), &format!("expected a text, found {}", found(value)))
+            .hint("is it OpenViking's generated_answers.json? `format` (--responses-format) says what else it is")
     };
     let Some(question) = item.get("question").and_then(Value::as_str) else {
         return Err(expected("/question", item.get("question")));

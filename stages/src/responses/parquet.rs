@@ -46,7 +46,12 @@ pub fn write_parquet(responses: &[(String, Response)]) -> Result<Vec<u8>, String
 /// # Errors
 /// What is no such table, and rows that are no response.
 pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<Vec<(u64, Response)>, Vec<InputError>> {
-    let whole = |message: String| vec![InputError::new(Place::file(path), message)];
+    let whole = |message: String| {
+        vec![
+            InputError::new(Place::file(path), message)
+                .hint("a table of responses is what `ragstage import` writes; make it again"),
+        ]
+    };
     let table = TableReader::open_any(bytes.to_vec()).map_err(|error| whole(format!("cannot be read: {error}")))?;
     let column = |name: &str| match table.has(name) {
         true => table.opt_text(name).map_err(|error| whole(error.to_string())),

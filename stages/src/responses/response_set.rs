@@ -46,7 +46,7 @@ impl ResponseSet {
         if bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes).trim_ascii().is_empty() {
             return Err(fault("the file is empty", "a set of responses has at least one"));
         }
-        let format = format.unwrap_or_else(|| ResponseFormat::of(&bytes));
+        let format = format.unwrap_or_else(|| ResponseFormat::of_named(path, &bytes));
         if format != ResponseFormat::HetaReport && *pick != Pick::default() {
             let message =
                 format!("a recipe or query of it is named, and only reports have several; this is {}", format.name());

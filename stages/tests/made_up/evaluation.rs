@@ -252,6 +252,7 @@ impl Evaluation {
             known_lints: Vec::new(),
             silenced: Vec::new(),
             case_results: CaseResults::default(),
+            run: Default::default(),
             started_at: "2026-11-30T16:20:33Z".to_string(),
             finished_at: "2026-11-30T16:20:34Z".to_string(),
             salt: 0,

@@ -13,6 +13,7 @@ use super::findings::Findings;
 use super::human_agreement::HumanAgreements;
 use super::lints::Lints;
 use super::page::Page;
+use super::run_info::RunInfo;
 use super::scale::Scale;
 use super::shown_cases::ShownCases;
 use super::view::{Material, View};
@@ -67,6 +68,9 @@ pub struct EvaluatorInfo {
     pub labels: Option<HumanLabels>,
 }
 
+/// The output with the report's key in an object store, where it is kept in one.
+pub const REPORT_KEY: &str = "report_key";
+
 /// The report of an evaluation: `report.json`, `report.md` and `report.html`, all observations, since they tell times.
 ///
 /// What it lists is bounded by [`CaseResults`]: beyond that, what is not listed is in the table of all scores alone.
@@ -112,6 +116,8 @@ pub struct BuildReport {
     pub silenced: Vec<String>,
     /// Which case results are listed.
     pub case_results: CaseResults,
+    /// What the report is told of its run.
+    pub run: RunInfo,
     /// When the evaluation began, RFC 3339 in UTC; not in the key.
     pub started_at: String,
     /// When it ended, RFC 3339 in UTC; not in the key.
@@ -178,6 +184,7 @@ impl Walk for BuildReport {
             walk_texts(v, "silenced", &self.silenced);
         }
         self.case_results.walk(v);
+        self.run.walk(v);
         v.end();
     }
 }
@@ -197,9 +204,10 @@ impl BuildReport {
         inputs
     }
 
-    /// `eval_` and 32 hexadecimal digits of the report's key: the same evaluation has the same id.
+    /// The id that the user gives, else `eval_` and 32 hexadecimal digits of the report's key: the same evaluation has the same id.
     fn report_id(&self) -> String {
-        format!("eval_{}", key_of(self).hex().chars().take(32).collect::<String>())
+        let derived = || format!("eval_{}", key_of(self).hex().chars().take(32).collect::<String>());
+        self.run.report_id.clone().unwrap_or_else(derived)
     }
 
     /// Hands every listed case in every query to `visit`: units in order, in them cases, in them queries. A row group of a
@@ -304,7 +312,10 @@ impl Action for BuildReport {
         let other_data = paired_gate::compare(context, &mut judged, own, self.baseline.as_ref(), statistics)?;
         let scales = self.scales(&summary);
         let json_fault = |error: serde_json::Error| StageError::encode(step, error);
-        let mut json = EvaluationReport::begin(self, &report_id, &cases, &summary).map_err(json_fault)?;
+        let base = self.run.base_name(&self.evaluation);
+        let report_key = self.run.report_key(&self.evaluation, &report_id);
+        let names = (base.as_str(), report_key.as_deref());
+        let mut json = EvaluationReport::begin(self, names, &report_id, &cases, &summary).map_err(json_fault)?;
         let series = Series::read(context, step, &self.plan, &self.scores, &cases)?;
         let errors = ResponseErrors::read(context, step, &self.plan, &self.responses, &cases)?;
         let mut rest = series.as_slice();
@@ -356,14 +367,13 @@ impl Action for BuildReport {
         });
         let judged = serde_json::to_vec(&gates).map_err(json_fault)?;
         let render = |page: Page| page.render(&view).map_err(|error| StageError::encode(step, error));
-        Ok(Produced {
-            outputs: vec![
-                Output::observation("report.json", json, case_results),
-                Output::observation("report.md", render(Page::Markdown)?, summary.measures.len()),
-                Output::observation("report.html", render(Page::Html)?, summary.measures.len()),
-                Output::observation("gates", judged, gates.len()),
-            ],
-            ..Produced::default()
-        })
+        let mut outputs = vec![
+            Output::observation("report.json", json, case_results),
+            Output::observation("report.md", render(Page::Markdown)?, summary.measures.len()),
+            Output::observation("report.html", render(Page::Html)?, summary.measures.len()),
+            Output::observation("gates", judged, gates.len()),
+        ];
+        outputs.extend(report_key.map(|key| Output::observation(REPORT_KEY, key.into_bytes(), 1)));
+        Ok(Produced { outputs, ..Produced::default() })
     }
 }

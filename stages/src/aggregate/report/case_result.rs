@@ -35,7 +35,7 @@ struct ScoreEntry<'a> {
     /// A number, a truth value or a text, as Heta writes them.
     value: Value,
     passed: Option<bool>,
-    metadata: Option<&'a Json>,
+    metadata: Cow<'a, Json>,
 }
 
 #[derive(Serialize)]
@@ -134,11 +134,11 @@ impl<'a> CaseResult<'a> {
 }
 
 fn scores<'a>(case: &'a CaseResponse<'a>) -> Vec<ScoreEntry<'a>> {
-    let entry = |name: &'a str, value: &ScoreValue, passed, metadata| ScoreEntry {
+    let entry = |name: &'a str, value: &ScoreValue, passed, metadata: Option<&'a Json>| ScoreEntry {
         name,
         value: value.json(),
         passed,
-        metadata,
+        metadata: metadata.map_or_else(|| Cow::Owned(Json::new()), Cow::Borrowed),
     };
     let scores = case.scores.iter().zip(&case.details);
     scores.filter_map(|((name, outcome), detail)| Some(entry(name, outcome.value?, outcome.passed, *detail))).collect()

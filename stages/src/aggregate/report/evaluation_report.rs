@@ -2,20 +2,23 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use ragstage_cache::Digest;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::action::{BuildReport, EvaluatorInfo, QueryInfo, RecipeInfo};
 use super::case_response::CaseResponse;
 use super::case_result::CaseResult;
 use super::findings::Findings;
+use super::heta_manifest::{TruncatedKnowledgeBases, heta_time, knowledge_bases, recipe_manifest};
 use super::human_agreement::HumanAgreement;
 use super::json_object::JsonObject;
+use super::knowledge_base_name::KnowledgeBaseNames;
 use super::lints::Lint;
 use super::shown_cases::{ShownCases, Truncated};
 use crate::aggregate::case_list::CaseList;
 use crate::aggregate::{GateOutcome, Latency, Summary, UsageTable};
-use crate::artifact::{Documents, Json};
+use crate::artifact::{BenchmarkInfo, Documents, Json};
 
 /// Version of what is under `ragstage`.
 const FORMAT: u32 = 1;
@@ -24,6 +27,8 @@ const FORMAT: u32 = 1;
 pub(super) struct EvaluationReport<'a> {
     report: &'a BuildReport,
     cases: &'a CaseList,
+    names: KnowledgeBaseNames,
+    truncated: Option<TruncatedKnowledgeBases>,
     object: JsonObject,
 }
 
@@ -36,8 +41,41 @@ struct RunUnit<'a> {
     metadata: &'a Json,
 }
 
+/// What the benchmark says of itself (spec/heta 1, BenchmarkManifest). The digest, which Heta's lacks, is under `ragstage`.
+#[derive(Serialize)]
+struct Benchmark<'a> {
+    name: &'a str,
+    version: &'a str,
+    split: &'a str,
+    task_type: &'a str,
+    build_scope: &'a str,
+    homepage: Option<&'a str>,
+    license: Option<&'a str>,
+    citation: Option<&'a str>,
+    metadata: &'a Json,
+}
+
+impl<'a> From<&'a BenchmarkInfo> for Benchmark<'a> {
+    fn from(info: &'a BenchmarkInfo) -> Self {
+        Benchmark {
+            name: &info.name,
+            version: &info.version,
+            split: &info.split,
+            task_type: &info.task_type,
+            build_scope: &info.build_scope,
+            homepage: info.homepage.as_deref(),
+            license: info.license.as_deref(),
+            citation: info.citation.as_deref(),
+            metadata: &info.metadata,
+        }
+    }
+}
+
+/// The user's own fields, which ours win over.
 #[derive(Serialize)]
 struct ReportMetadata<'a> {
+    #[serde(flatten)]
+    own: BTreeMap<&'a str, &'a Value>,
     benchmark_document_keys: Vec<&'a str>,
     run_units: Vec<RunUnit<'a>>,
 }
@@ -48,6 +86,7 @@ struct Ragstage<'a> {
     format: u32,
     version: &'static str,
     evaluation: &'a str,
+    benchmark_digest: Option<Digest>,
     recipes: &'a [RecipeInfo],
     queries: &'a [QueryInfo],
     evaluators: &'a [EvaluatorInfo],
@@ -59,15 +98,19 @@ struct Ragstage<'a> {
     lints: &'a [Lint],
     #[serde(skip_serializing_if = "Option::is_none")]
     case_results_truncated: Option<&'a Truncated>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    knowledge_bases_truncated: Option<&'a TruncatedKnowledgeBases>,
     #[serde(skip_serializing_if = "<[HumanAgreement<'_>]>::is_empty")]
     human_agreement: &'a [HumanAgreement<'a>],
     digests: BTreeMap<&'static str, String>,
 }
 
 impl<'a> EvaluationReport<'a> {
-    /// Writes all that comes before the case results.
+    /// Writes all that comes before the case results. `base` is what the names of knowledge bases begin with; the report has a key
+    /// where it is kept in an object store.
     pub(super) fn begin(
         report: &'a BuildReport,
+        (base, report_key): (&str, Option<&str>),
         report_id: &str,
         cases: &'a CaseList,
         summary: &Summary,
@@ -78,26 +121,27 @@ impl<'a> EvaluationReport<'a> {
                 query_modes.push(&planned.query);
             }
         }
+        let recipes: Vec<&str> = report.recipes.iter().map(|recipe| recipe.name.as_str()).collect();
+        let names = KnowledgeBaseNames::of(base, &recipes, &cases.units);
+        let (manifest, truncated) = knowledge_bases(report, report_id, &cases.units.units, &names);
         let mut object = JsonObject::new();
         object.field("schema_version", "1")?;
         object.field("report_id", report_id)?;
-        // Where an object store keeps the report; ours is no object of one.
-        object.field("report_key", &())?;
-        object.field("benchmark", &cases.units.benchmark)?;
-        object.field("knowledge_base_name", &report.evaluation)?;
-        object.field("knowledge_base_manifest", &knowledge_bases(report, cases))?;
-        object.field("recipe_manifest", &recipes(report))?;
+        object.field("report_key", &report_key)?;
+        object.field("benchmark", &Benchmark::from(&cases.units.benchmark))?;
+        object.field("knowledge_base_name", base)?;
+        object.field("knowledge_base_manifest", &manifest)?;
+        object.field("recipe_manifest", &recipe_manifest(&report.recipes))?;
         object.field("query_modes", &query_modes)?;
         object.field("score_summary", &score_summary(report, summary))?;
         object.begin_array("case_results")?;
-        Ok(EvaluationReport { report, cases, object })
+        Ok(EvaluationReport { report, cases, names, truncated, object })
     }
 
     /// Writes a case result.
     pub(super) fn case(&mut self, case: &CaseResponse<'_>) -> Result<(), serde_json::Error> {
-        let unit = (self.cases.units.units.len() > 1).then_some(case.unit_id);
-        let name = knowledge_base(self.report, &case.planned.recipe, unit);
-        self.object.item(&CaseResult::of(case, &name))
+        let name = self.names.get(&case.planned.recipe, case.unit_id);
+        self.object.item(&CaseResult::of(case, name))
     }
 
     /// Writes all that comes after the case results.
@@ -109,13 +153,14 @@ impl<'a> EvaluationReport<'a> {
     ) -> Result<Vec<u8>, serde_json::Error> {
         let report = self.report;
         self.object.end_array();
-        self.object.field("started_at", &report.started_at)?;
-        self.object.field("finished_at", &report.finished_at)?;
-        self.object.field("metadata", &metadata(self.cases, documents))?;
+        self.object.field("started_at", &heta_time(&report.started_at))?;
+        self.object.field("finished_at", &heta_time(&report.finished_at))?;
+        self.object.field("metadata", &metadata(report, self.cases, documents))?;
         let ragstage = Ragstage {
             format: FORMAT,
             version: env!("CARGO_PKG_VERSION"),
             evaluation: &report.evaluation,
+            benchmark_digest: self.cases.units.benchmark.digest,
             recipes: &report.recipes,
             queries: &report.queries_info,
             evaluators: &report.evaluators,
@@ -125,58 +170,12 @@ impl<'a> EvaluationReport<'a> {
             gates: findings.gates,
             lints: findings.lints,
             case_results_truncated: shown.truncated.as_ref(),
+            knowledge_bases_truncated: self.truncated.as_ref(),
             human_agreement: findings.agreements,
             digests: report.inputs().into_iter().map(|(name, digest)| (name, digest.hex())).collect(),
         };
         self.object.field("ragstage", &ragstage)?;
         Ok(self.object.finish())
-    }
-}
-
-/// The name of a recipe's knowledge base: the evaluation's, with the recipe's where there are several, and the unit's
-/// where there are several.
-fn knowledge_base(report: &BuildReport, recipe: &str, unit: Option<&str>) -> String {
-    let mut name = report.evaluation.clone();
-    let recipe = (report.recipes.len() > 1).then_some(recipe);
-    for part in [recipe, unit].into_iter().flatten() {
-        name.push('-');
-        name.push_str(part);
-    }
-    name
-}
-
-fn recipes(report: &BuildReport) -> Value {
-    match report.recipes.as_slice() {
-        [only] => only.manifest.clone(),
-        recipes => json!({"recipes": recipes}),
-    }
-}
-
-fn knowledge_bases(report: &BuildReport, cases: &CaseList) -> Value {
-    let units: Vec<Value> = cases
-        .units
-        .units
-        .iter()
-        .map(|unit| {
-            json!({
-                "unit_id": unit.unit_id,
-                "documents": unit.documents,
-                "documents_digest": unit.documents_digest,
-            })
-        })
-        .collect();
-    let manifest = |recipe: &RecipeInfo| {
-        json!({
-            "schema_version": "1",
-            "name": knowledge_base(report, &recipe.name, None),
-            "description": null,
-            "recipe": recipe.manifest,
-            "units": units,
-        })
-    };
-    match report.recipes.as_slice() {
-        [only] => manifest(only),
-        recipes => json!({"knowledge_bases": recipes.iter().map(manifest).collect::<Vec<_>>()}),
     }
 }
 
@@ -192,7 +191,7 @@ fn score_summary(report: &BuildReport, summary: &Summary) -> BTreeMap<String, f6
     measures.filter_map(|m| Some((name(&m.recipe, &m.query, &m.evaluator), m.headline?))).collect()
 }
 
-fn metadata<'a>(cases: &'a CaseList, documents: &'a Documents) -> ReportMetadata<'a> {
+fn metadata<'a>(report: &'a BuildReport, cases: &'a CaseList, documents: &'a Documents) -> ReportMetadata<'a> {
     let mut seen = BTreeSet::new();
     let keys = documents.rows.iter().map(|document| document.source_key.as_str());
     let run_units = cases.units.units.iter().map(|unit| {
@@ -209,7 +208,10 @@ fn metadata<'a>(cases: &'a CaseList, documents: &'a Documents) -> ReportMetadata
             metadata: &unit.metadata,
         }
     });
+    let ours = ["benchmark_document_keys", "run_units"];
+    let own = report.run.metadata.iter().filter(|(key, _)| !ours.contains(&key.as_str()));
     ReportMetadata {
+        own: own.map(|(key, value)| (key.as_str(), value)).collect(),
         benchmark_document_keys: keys.filter(|key| seen.insert(*key)).collect(),
         run_units: run_units.collect(),
     }

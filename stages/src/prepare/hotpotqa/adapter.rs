@@ -239,7 +239,7 @@ fn context(fields: &Fields<'_>, errors: &mut Vec<InputError>) -> Vec<(String, Ve
         fields.error(format!("`{name}` is {}; expected {expected}", describe(item)))
     };
     let mut paragraphs = Vec::new();
-    for (name, item) in fields.list("context", errors) {
+    for (name, item) in fields.needed_list("context", errors) {
         match item.as_array().map(Vec::as_slice) {
             Some([Value::String(title), Value::Array(sentences)]) => {
                 let mut lines = Vec::with_capacity(sentences.len());
@@ -253,9 +253,6 @@ fn context(fields: &Fields<'_>, errors: &mut Vec<InputError>) -> Vec<(String, Ve
             }
             _ => errors.push(wrong(&name, item, "a title and a list of sentences")),
         }
-    }
-    if paragraphs.is_empty() && fields.value("context").is_none() {
-        errors.push(fields.error(format!("`{}` is missing; expected a list", fields.name("context"))));
     }
     paragraphs
 }

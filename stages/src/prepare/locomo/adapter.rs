@@ -1,5 +1,6 @@
 //! The options of the adapter, and the files that it reads.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 use ragstage_cache::KeyVisitor;
@@ -14,7 +15,6 @@ use crate::prepare::about::About;
 use crate::prepare::adapter::{Adapter, ReadFiles};
 use crate::prepare::benchmark::{Benchmark, append_in_line_order, nothing};
 use crate::prepare::dataset::{evaluators, first_file, info, markdown, object};
-use crate::prepare::ids::Ids;
 use crate::prepare::json_file::{JsonFile, JsonPart};
 use crate::prepare::listing::ListingFile;
 use crate::prepare::scope::Scope;
@@ -86,7 +86,7 @@ impl Adapter for LocomoSpec {
         let file = JsonFile::open(source, &mut found);
         let samples = file.as_ref().map(|file| samples(file.root(), &mut found)).unwrap_or_default();
         let mut info = info(&LOCOMO, SPLIT, self.scope);
-        let mut ids = Ids::new("sample_id");
+        let mut names: HashMap<String, String> = HashMap::new();
         let mut documents = Documents::default();
         let mut questions = Questions::new(self.adversarial, self.variant);
         let mut groups = Vec::new();
@@ -94,7 +94,10 @@ impl Adapter for LocomoSpec {
             let Some(conversation) = conversation(sample, &mut found) else { continue };
             let id = &conversation.id;
             let position = u32::try_from(documents.rows.len()).unwrap_or(u32::MAX);
-            ids.take(id, documents.rows.len(), Place::line(source.path, sample.line()), &mut found);
+            if let Some(other) = names.insert(id.clone(), sample.name.clone()) {
+                let message = format!("`{}.sample_id` {id:?} is that of `{other}` too", sample.name);
+                found.push(sample.error(message).hint("give every conversation an id of its own"));
+            }
             let cases = questions.read(&conversation, &mut found);
             let metadata = object([("sessions", conversation.sessions.into()), ("turns", conversation.turns.into())]);
             documents.rows.push(markdown(&info, id, conversation.text.clone(), metadata));

@@ -48,7 +48,11 @@ pub(super) fn conversation<'f>(sample: &JsonPart<'f>, errors: &mut Vec<InputErro
         Conversation { id, text: String::new(), sessions: 0, turns: 0, ids: TurnIds::default(), questions };
     match find("conversation") {
         Some(part) => conversation.render(part, &mut rendering, errors),
-        None => errors.push(sample.error(format!("`{}.conversation` is missing; expected an object", sample.name))),
+        None => {
+            let found = if entries.iter().any(|(key, _)| key == "conversation") { "is null" } else { "is missing" };
+            let within = if sample.name.is_empty() { String::new() } else { format!("{}.", sample.name) };
+            errors.push(sample.error(format!("`{within}conversation` {found}; expected an object")));
+        }
     }
     conversation.text = rendering.into_text();
     Some(conversation)

@@ -240,7 +240,7 @@ fn truth(fields: &Fields<'_>, key: &str, errors: &mut Vec<InputError>) -> Option
 fn paragraphs(fields: &Fields<'_>, errors: &mut Vec<InputError>) -> Vec<Paragraph> {
     let mut paragraphs = Vec::new();
     let mut indexes = BTreeSet::new();
-    for (name, item) in fields.list("paragraphs", errors) {
+    for (name, item) in fields.needed_list("paragraphs", errors) {
         let Some(paragraph) = fields.as_fields(name.clone(), item, errors) else { continue };
         let title = paragraph.verbatim("title", errors).unwrap_or_default();
         let text = paragraph.text("paragraph_text", errors);
@@ -258,9 +258,7 @@ fn paragraphs(fields: &Fields<'_>, errors: &mut Vec<InputError>) -> Vec<Paragrap
             paragraphs.push(Paragraph { index: number, title: one_line(&title), text: one_line(&text), is_supporting });
         }
     }
-    if fields.value("paragraphs").is_none() {
-        errors.push(fields.error("`paragraphs` is missing; expected a list"));
-    } else if paragraphs.is_empty() && errors.is_empty() {
+    if paragraphs.is_empty() && errors.is_empty() {
         errors.push(fields.error("`paragraphs` is empty; expected at least one"));
     }
     paragraphs

@@ -13,7 +13,7 @@ use crate::prepare::lines::SourceBytes;
 /// # Errors
 /// When it is a gzip that cannot be unpacked.
 pub(super) fn source_text<'a>(source: SourceBytes<'a>) -> Result<Cow<'a, str>, InputError> {
-    Ok(match source.unpacked()? {
+    Ok(match source.content()? {
         Cow::Borrowed(bytes) => decoded(bytes),
         Cow::Owned(bytes) => Cow::Owned(decoded(&bytes).into_owned()),
     })

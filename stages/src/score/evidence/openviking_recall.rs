@@ -71,7 +71,9 @@ impl Evaluator for OpenVikingRecall {
     fn evaluate(&self, case: &CaseView, response: &ResponseView) -> Result<Score, RowError> {
         let evidence = &case.gold.evidence;
         if !evidence.is_empty() && are_textless(response.results) {
-            return Ok(stated(response.results));
+            // What the file states is the recall of all results, by the usual rules.
+            let as_there = self.identity.cutoff.is_none() && self.identity.changed("").is_empty();
+            return Ok(if as_there { stated(response.results) } else { Score::skipped(WITHOUT_TEXTS) });
         }
         let texts: Vec<&str> = top(response.results, self.identity.cutoff).iter().map(|hit| &*hit.text).collect();
         let joined = texts.join(" ");
@@ -134,6 +136,8 @@ mod tests {
             (stated.value.and_then(|value| value.number()), &stated.detail["stated"]),
             (Some(0.5), &json!(true))
         );
+        let other = score("openviking_recall@1", evidence.clone(), hit(json!({"openviking_recall": 0.5})));
+        assert_eq!(other.reason.as_deref(), Some("the results have no texts"));
         let unknown = score("openviking_recall", evidence.clone(), hit(json!({})));
         assert_eq!(unknown.reason.as_deref(), Some("the results have no texts"));
         assert_eq!(value("openviking_recall", evidence, json!([])), Some(0.0));

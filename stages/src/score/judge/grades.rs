@@ -16,6 +16,7 @@ use crate::error::{RowError, StageError};
 use crate::model::{Prompt, ReplySchema};
 use crate::score::answers::openviking_agrees;
 use crate::score::evaluator::Scorable;
+use crate::score::textless::{WITHOUT_TEXTS, are_textless};
 
 /// The greatest grade of our own judges; scores are grades divided by it.
 const MOST: i64 = 4;
@@ -62,6 +63,10 @@ fn known(kind: &JudgeKind, response: &Scorable<'_>) -> Option<Score> {
         JudgeKind::AnswerRelevance => (false, true),
         _ => (true, true),
     };
+    let reads_passages = matches!(kind, JudgeKind::Rubric(_)) && kind.reads().results;
+    if reads_passages && are_textless(response.response.results) {
+        return Some(Score::skipped(WITHOUT_TEXTS));
+    }
     match (needs_gold && !golds, needs_answer && !answered, kind) {
         (true, _, _) => Some(Score::skipped("the case has no accepted answer")),
         (_, true, JudgeKind::Rubric(_)) => Some(Score::skipped("the answer is empty")),
