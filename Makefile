@@ -10,7 +10,7 @@ DEMO_REPORT := reports/handbook
 help:
 	@echo "make demo         evaluate two recipes on ragstage's own documentation (fixtures/handbook)"
 	@echo "make test         run every test; what cannot run here says SKIPPED and why"
-	@echo "make test-services  test against real model servers, where scripts that start them are beside the checkout"
+	@echo "make test-services  test against real model servers and OpenViking, where scripts that start them are beside the checkout"
 	@echo "make lint         check formatting and clippy, warnings as errors"
 	@echo "make bench        measure speed (release build)"
 	@echo "make scifact      nDCG@10 of full-text, vector and hybrid search on SciFact, where the data is (release build)"

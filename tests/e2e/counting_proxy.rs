@@ -18,9 +18,10 @@ pub struct CountingProxy {
 }
 
 impl CountingProxy {
-    /// A proxy before the server at `base_url`, `http://host:port/v1`.
+    /// A proxy before the server at `base_url`, `http://host:port/v1` or without a path.
     pub fn before(base_url: &str) -> Self {
-        let (host, path) = base_url.strip_prefix("http://").and_then(|rest| rest.split_once('/')).expect("a base URL");
+        let rest = base_url.strip_prefix("http://").expect("a base URL");
+        let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
         let passed: Arc<Mutex<Vec<String>>> = Arc::default();
         let (log, server) = (passed.clone(), host.to_string());
         let address = listen(move |stream| {
@@ -35,12 +36,17 @@ impl CountingProxy {
 
     /// The base URL to ask instead of the server's.
     pub fn base_url(&self) -> String {
-        format!("http://{}/{}", self.address, self.path)
+        format!("http://{}/{}", self.address, self.path).trim_end_matches('/').to_string()
     }
 
     /// How many requests went through.
     pub fn count(&self) -> usize {
         self.passed.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
+    /// The paths of the requests since this was last asked, which are counted no more.
+    pub fn drain(&self) -> Vec<String> {
+        std::mem::take(&mut *self.passed.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The paths of the requests, in the order in which they came.
@@ -57,8 +63,7 @@ fn pass_on(mut client: &TcpStream, message: &Message, server: &str) -> Option<()
         let name = line.split(':').next().unwrap_or_default();
         !own.contains(&name.to_ascii_lowercase().as_str())
     });
-    let method = if message.body.is_empty() { "GET" } else { "POST" };
-    let mut head = format!("{method} {} HTTP/1.1\r\nHost: {server}\r\nConnection: close\r\n", message.path);
+    let mut head = format!("{} {} HTTP/1.1\r\nHost: {server}\r\nConnection: close\r\n", message.method, message.path);
     head.extend(kept.map(|line| format!("{line}\r\n")));
     head.push_str(&format!("Content-Length: {}\r\n\r\n", message.body.len()));
     upstream.write_all(head.as_bytes()).and_then(|()| upstream.write_all(&message.body)).ok()?;

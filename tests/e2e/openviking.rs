@@ -2,6 +2,7 @@
 //! else; and what it does wrong.
 
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -568,21 +569,31 @@ fn shape(value: &Value, beside: &Value) -> Value {
 fn the_server_of_the_tests_replies_as_a_real_one_did() {
     let recorded: Value = serde_json::from_str(RECORDED).expect("the recording is JSON");
     let exchanges = recorded["exchanges"].as_array().expect("exchanges");
-    let server = OpenViking::new();
     assert_eq!(recorded["version"], super::openviking_server::VERSION);
-    let mut upload = String::new();
-    let mut task = String::new();
-    let recorded_task = exchanges.iter().find_map(|e| e["reply"]["result"]["task_id"].as_str()).expect("a task");
+    let server = OpenViking::new();
+    compare(&server, exchanges);
+    let server = OpenViking::new();
+    server.require_key(SECRET);
+    compare(&server, recorded["with_key"].as_array().expect("exchanges"));
+    let server = OpenViking::new();
+    server.tasks_take(1);
+    compare(&server, recorded["busy"].as_array().expect("exchanges"));
+}
+
+/// Sends recorded requests in order, and compares what is replied.
+fn compare(server: &OpenViking, exchanges: &[Value]) {
+    // Ids of uploads and tasks as recorded, and as this server gave them.
+    let mut ids: Vec<(String, String)> = Vec::new();
+    let ours = |text: &str, ids: &[(String, String)]| {
+        ids.iter().fold(text.to_string(), |text, (theirs, ours)| text.replace(theirs, ours))
+    };
     for exchange in exchanges {
         let call = exchange["call"].as_str().expect("a call");
         let request = &exchange["request"];
-        let path = request["path"].as_str().expect("a path").replace(recorded_task, &task);
-        let mut body = request["json"].clone();
-        if body["temp_file_id"].as_str().is_some_and(|id| id != "upload_none.txt") {
-            body["temp_file_id"] = upload.as_str().into();
-        }
+        let path = ours(request["path"].as_str().expect("a path"), &ids);
+        let body = ours(&request["json"].to_string(), &ids);
         let method = request["method"].as_str().expect("a method");
-        let (status, reply) = exchanged(&server, method, &path, &body, request);
+        let (status, reply) = exchanged(server, method, &path, body, request);
         assert_eq!(json!(status), exchange["status"], "{call}: {reply}");
         let expected = &exchange["reply"];
         assert_eq!(shape(&reply, expected), shape(expected, &reply), "{call}: {reply}");
@@ -592,6 +603,8 @@ fn the_server_of_the_tests_replies_as_a_real_one_did() {
             "/version",
             "/error/code",
             "/error/message",
+            "/error/details/conflict_type",
+            "/error/details/validation_errors/0/loc",
             "/result/temp_file_id",
             "/result/task_id",
             "/result/status",
@@ -604,40 +617,99 @@ fn the_server_of_the_tests_replies_as_a_real_one_did() {
             "/result/resources/0/score",
             "/result/resources/0/abstract",
             "/telemetry/summary/tokens/embedding/total",
+            "/telemetry",
+            "/result/meta/unsupported_files/0/path",
+            "/result/total",
+            "/result/estimated_deleted_count",
+            "/result/semantic_root_uri",
             "/result/0/task_id",
+            "/result/0/task_type",
             "/result/0/status",
             "/result/0/resource_id",
+            "/has_more",
         ] {
             let (ours, theirs) = (reply.pointer(pointer), expected.pointer(pointer));
             assert_eq!(ours.is_some(), theirs.is_some(), "{call}: {pointer}: {reply}");
         }
-        match call {
-            "upload" => upload = reply["result"]["temp_file_id"].as_str().expect("an id").to_string(),
-            "add" => task = reply["result"]["task_id"].as_str().expect("an id").to_string(),
-            "ls" => assert_eq!(reply["result"], expected["result"], "the same files are at the same places"),
-            "read" => assert_eq!(reply["result"], expected["result"]),
-            _ => {}
+        for pointer in ["/result/temp_file_id", "/result/task_id"] {
+            if let (Some(theirs), Some(ours)) = (expected.pointer(pointer), reply.pointer(pointer)) {
+                let text = |id: &Value| id.as_str().expect("an id").to_string();
+                ids.push((text(theirs), text(ours)));
+            }
+        }
+        // Values that are not the server's own.
+        for pointer in [
+            "/status",
+            "/version",
+            "/auth_mode",
+            "/error/code",
+            "/error/details/conflict_type",
+            "/error/details/retryable",
+            "/error/details/validation_errors/0/loc",
+            "/error/details/validation_errors/0/type",
+            "/result/status",
+            "/result/root_uri",
+            "/result/result/root_uri",
+            "/result/context_count",
+            "/result/result/context_count",
+            "/result/meta/unsupported_files/0/path",
+            "/result/total",
+            "/result/estimated_deleted_count",
+            "/result/semantic_root_uri",
+            "/result/0/task_type",
+            "/result/0/status",
+        ] {
+            assert_eq!(reply.pointer(pointer), expected.pointer(pointer), "{call}: {pointer}");
+        }
+        if call.starts_with("ls") || call.starts_with("read") {
+            assert_eq!(reply["result"], expected["result"], "{call}: the same texts are at the same places");
         }
     }
 }
 
 /// Sends a recorded request.
-fn exchanged(server: &OpenViking, method: &str, path: &str, body: &Value, request: &Value) -> (u16, Value) {
+fn exchanged(server: &OpenViking, method: &str, path: &str, body: String, request: &Value) -> (u16, Value) {
     let agent: ureq::Agent = ureq::Agent::config_builder().http_status_as_error(false).build().into();
     let url = format!("{}{path}", server.url());
-    let sent = match (method, &request["file"]) {
-        ("GET", _) => agent.get(url).call(),
-        ("DELETE", _) => agent.delete(url).call(),
-        (_, Value::String(name)) => {
-            let text = request["text"].as_str().expect("a text");
-            let form = format!(
-                "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{name}\"\r\n\r\n{text}\r\n--b--\r\n"
-            );
-            agent.post(url).header("content-type", "multipart/form-data; boundary=b").send(form)
+    let key = match request["key"].as_str() {
+        Some("right") => SECRET,
+        Some(_) => "another key",
+        None => "",
+    };
+    let sent = match method {
+        "GET" if key.is_empty() => agent.get(url).call(),
+        "GET" => agent.get(url).header("X-API-Key", key).call(),
+        "DELETE" => agent.delete(url).call(),
+        _ if request["form"].is_string() || request["file"].is_string() => {
+            agent.post(url).header("content-type", "multipart/form-data; boundary=b").send(form(request))
         }
-        _ => agent.post(url).header("content-type", "application/json").send(body.to_string()),
+        _ => agent.post(url).header("content-type", "application/json").send(body),
     };
     let mut response = sent.expect("a reply");
     let reply = response.body_mut().read_to_string().expect("a text");
     (response.status().as_u16(), serde_json::from_str(&reply).expect("JSON"))
+}
+
+/// The form of a recorded upload: a text, a zip archive, or nothing.
+fn form(request: &Value) -> Vec<u8> {
+    let mut form = Vec::new();
+    if let Some(name) = request["file"].as_str() {
+        form.extend(
+            format!("--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{name}\"\r\n\r\n").bytes(),
+        );
+        match request["files"].as_object() {
+            Some(files) => {
+                let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+                for (name, text) in files {
+                    archive.start_file(name, zip::write::SimpleFileOptions::default()).expect("a file");
+                    archive.write_all(text.as_str().expect("a text").as_bytes()).expect("its text");
+                }
+                form.extend(archive.finish().expect("an archive").into_inner());
+            }
+            None => form.extend(request["text"].as_str().expect("a text").bytes()),
+        }
+        form.extend(b"\r\n");
+    }
+    form.extend(b"--b--\r\n");
+    form
 }

@@ -1,5 +1,5 @@
 //! An OpenViking server for tests: the part of its API that ragstage uses, in memory, with faults on request. What it replies has
-//! the shape of what the real one replied (`tests/fixtures/openviking/recorded.json`).
+//! the shape of what the real one replied (`fixtures/openviking/recorded.json`).
 
 // Each test target uses its own part of it.
 #![allow(dead_code)]
@@ -16,6 +16,19 @@ use super::wire::{Message, listen, respond};
 
 /// How long a test waits for what must come before it gives up.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// The calls that have one path.
+const CALLS: [&str; 10] = [
+    "/health",
+    "/api/v1/resources/temp_upload",
+    "/api/v1/resources",
+    "/api/v1/tasks",
+    "/api/v1/search/find",
+    "/api/v1/content/read",
+    "/api/v1/content/abstract",
+    "/api/v1/content/overview",
+    "/api/v1/fs/ls",
+    "/api/v1/fs",
+];
 /// The version that it states.
 pub const VERSION: &str = "0.5.2";
 
@@ -67,6 +80,8 @@ struct Task {
     files: BTreeMap<String, String>,
     act: Act,
     status: &'static str,
+    /// Whether the same texts are there already: nothing is embedded then.
+    known: bool,
     left_out: Vec<Value>,
 }
 
@@ -76,6 +91,8 @@ struct State {
     /// Texts by URI.
     files: BTreeMap<String, String>,
     tasks: Vec<Task>,
+    /// Tasks that removed something: URI and how they ended.
+    removals: Vec<(String, &'static str)>,
     asked: Vec<Asked>,
     key: Option<String>,
     /// Whether folders have summaries that are found too.
@@ -251,9 +268,13 @@ fn serve(stream: &TcpStream, shared: &Shared) {
         ("GET", "/api/v1/content/overview") => ("overview", uri),
         ("GET", "/api/v1/fs/ls") => ("ls", uri),
         ("DELETE", "/api/v1/fs") => ("rm", uri),
-        _ => {
-            let body = json!({"status": "error", "error": {"code": "NOT_FOUND", "message": "Not Found"}});
-            return say(stream, 404, "", &body.to_string(), false);
+        (_, path) => {
+            let (status, code, message) = match CALLS.contains(&path) {
+                true => (405, "UNKNOWN", "Method Not Allowed"),
+                false => (404, "NOT_FOUND", "Not Found"),
+            };
+            let body = json!({"status": "error", "error": {"code": code, "message": message}});
+            return say(stream, status, "", &body.to_string(), false);
         }
     };
     let (asked, latency) = {
@@ -283,11 +304,14 @@ fn serve(stream: &TcpStream, shared: &Shared) {
         _ => {}
     }
     let key = shared.state.lock().unwrap_or_else(PoisonError::into_inner).key.clone();
-    let allowed = call == "health" || key.is_none() || message.header("x-api-key") == key.as_deref();
-    let (status, mut body) = match allowed {
-        false => fault(401, "UNAUTHENTICATED", "Missing or invalid API key", json!({})),
-        true if call == "add" => add(shared, &body, &act),
-        true => {
+    let given = message.header("x-api-key");
+    let (status, mut body) = match (call, given) {
+        (call, given) if call != "health" && key.is_some() && given != key.as_deref() => {
+            let why = if given.is_some() { "Invalid API key" } else { "Missing API Key when resolving identity." };
+            fault(401, "UNAUTHENTICATED", why, json!({}))
+        }
+        ("add", _) => add(shared, &body, &act),
+        _ => {
             let mut state = shared.state.lock().unwrap_or_else(PoisonError::into_inner);
             state.reply(call, &message, &body, &query)
         }
@@ -348,11 +372,12 @@ impl State {
         match call {
             "health" => {
                 let version = self.version.clone().unwrap_or_else(|| VERSION.to_string());
-                (200, json!({"status": "ok", "healthy": true, "version": version, "auth_mode": "dev"}))
+                let mode = if self.key.is_some() { "api_key" } else { "dev" };
+                (200, json!({"status": "ok", "healthy": true, "version": version, "auth_mode": mode}))
             }
             "upload" => {
                 let Some((name, bytes)) = multipart(message) else {
-                    return fault(400, "INVALID_ARGUMENT", "no file", json!({}));
+                    return invalid("body.file", "Field required", "missing");
                 };
                 let extension = name.rsplit_once('.').map(|(_, extension)| format!(".{extension}")).unwrap_or_default();
                 let id = format!("upload_{:032x}{extension}", self.uploads.len() + 1);
@@ -370,43 +395,88 @@ impl State {
             }
             "tasks" => {
                 let of = query.get("resource_id").cloned().unwrap_or_default();
-                let found = self.tasks.iter().rev().filter(|task| task.uri == of);
-                result(found.map(Task::json).collect::<Vec<_>>().into())
+                let found = self.tasks.iter().rev().filter(|task| task.uri == of).map(Task::json);
+                let removals = self.removals.iter().rev().filter(|(uri, _)| *uri == of).map(removal);
+                result(removals.chain(found).collect::<Vec<_>>().into())
             }
             "find" => self.find(body),
-            "read" => match self.files.get(uri) {
-                Some(text) => result(text.as_str().into()),
-                None => {
-                    fault(404, "NOT_FOUND", &format!("File not found: {uri}"), json!({"type": "file", "resource": uri}))
+            "read" => self.read(uri, query),
+            "abstract" | "overview" => {
+                // Of a file it is that of its folder.
+                let folder = if self.is_file(uri) { folder_of(uri) } else { uri.to_string() };
+                if self.entries(&folder).is_empty() {
+                    let details = json!({"type": "resource", "resource": uri});
+                    return fault(404, "NOT_FOUND", &format!("Resource not found: {uri}"), details);
                 }
-            },
-            "abstract" => result(abstract_of(uri).into()),
-            "overview" => result(format!("# overview of {}", folder_of(uri)).into()),
-            "ls" => {
-                let entries = self.entries(uri);
-                if entries.is_empty() {
-                    let details = json!({"type": "directory", "resource": uri});
-                    return fault(404, "NOT_FOUND", &format!("Directory not found: {uri}"), details);
-                }
-                let body = json!({"status": "ok", "result": entries, "error": null, "telemetry": null, "profile": null,
-                                  "has_more": false});
-                (200, body)
+                let text = if call == "abstract" { abstract_of(&folder) } else { format!("# overview of {folder}") };
+                result(text.into())
             }
-            "rm" => {
-                if query.get("recursive").map(String::as_str) != Some("true") {
-                    return fault(400, "INVALID_ARGUMENT", "Cannot remove directory without --recursive", json!({}));
-                }
-                let below = format!("{uri}/");
-                let before = self.files.len();
-                self.files.retain(|file, _| file != uri && !file.starts_with(&below));
-                result(json!({
-                    "uri": uri, "estimated_deleted_count": before - self.files.len(),
-                    "memory_cleanup": {"status": "no_references", "memory_uris": []},
-                    "semantic_root_uri": "viking://resources", "semantic_status": "queued", "task_id": "rm",
-                }))
-            }
+            "ls" => self.ls(uri, query),
+            "rm" => self.rm(uri, query),
             _ => fault(500, "INTERNAL", "unknown call", json!({})),
         }
+    }
+
+    /// Whether there is a text at `uri`, a summary included.
+    fn is_file(&self, uri: &str) -> bool {
+        self.files.contains_key(uri) || uri.ends_with("/.overview.md") || uri.ends_with("/.abstract.md")
+    }
+
+    fn read(&self, uri: &str, query: &BTreeMap<String, String>) -> Said {
+        let Some(text) = self.files.get(uri) else {
+            if self.entries(uri).is_empty() {
+                let details = json!({"type": "file", "resource": uri});
+                return fault(404, "NOT_FOUND", &format!("File not found: {uri}"), details);
+            }
+            let details = json!({"resource": uri, "expected": "file", "actual": "directory"});
+            let message =
+                format!("Directory URI is not readable as a file: {uri}. List it first, then read a file URI.");
+            return fault(400, "INVALID_ARGUMENT", &message, details);
+        };
+        let number = |name: &str| query.get(name).and_then(|value| value.parse::<i64>().ok());
+        let offset = number("offset").unwrap_or(0).max(0) as usize;
+        let limit = number("limit").and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);
+        result(text.split_inclusive('\n').skip(offset).take(limit).collect::<String>().into())
+    }
+
+    fn ls(&self, uri: &str, query: &BTreeMap<String, String>) -> Said {
+        if self.files.contains_key(uri) {
+            return fault(400, "INVALID_ARGUMENT", &format!("not a directory: {uri}"), json!({"resource": uri}));
+        }
+        let mut entries = self.entries(uri);
+        if entries.is_empty() && uri != "viking://resources" {
+            let details = json!({"type": "directory", "resource": uri});
+            return fault(404, "NOT_FOUND", &format!("Directory not found: {uri}"), details);
+        }
+        if query.get("recursive").map(String::as_str) != Some("true") {
+            entries.retain(|entry| folder_of(entry) == uri);
+        }
+        let (_, mut body) = result(json!(entries));
+        body["has_more"] = false.into();
+        (200, body)
+    }
+
+    /// Removes a file, or a folder where that is asked for. What is absent is removed too. Each of it is a task.
+    fn rm(&mut self, uri: &str, query: &BTreeMap<String, String>) -> Said {
+        let folder = !self.entries(uri).is_empty();
+        if folder && query.get("recursive").map(String::as_str) != Some("true") {
+            let message = format!("Cannot remove directory without --recursive: {uri}");
+            return fault(400, "INVALID_ARGUMENT", &message, json!({"resource": uri, "expected_flag": "recursive"}));
+        }
+        if self.tasks.iter().any(|task| task.uri == uri && task.status == "running") {
+            self.removals.push((uri.to_string(), "failed"));
+            let details = json!({"resource": uri, "uri": uri, "conflict_type": "path_busy", "retryable": true});
+            return fault(409, "CONFLICT", &format!("Resource is being processed: {uri}"), details);
+        }
+        self.removals.push((uri.to_string(), "completed"));
+        let below = format!("{uri}/");
+        let before = self.files.len();
+        self.files.retain(|file, _| file != uri && !file.starts_with(&below));
+        result(json!({
+            "uri": uri, "estimated_deleted_count": before - self.files.len(),
+            "memory_cleanup": {"status": "no_references", "memory_uris": []},
+            "semantic_root_uri": folder_of(uri), "semantic_status": "queued", "task_id": format!("rm-{}", self.removals.len()),
+        }))
     }
 
     /// Files and folders below `uri`.
@@ -429,14 +499,21 @@ impl State {
         if let Some(field) = unknown(body, &KNOWN) {
             return extra(&field);
         }
-        let id = body["temp_file_id"].as_str().unwrap_or_default();
+        let Some(id) = body["temp_file_id"].as_str() else {
+            return invalid("body", "Value error, Either 'path' or 'temp_file_id' must be provided", "value_error");
+        };
+        const MODES: [&str; 2] = ["semantic_and_vectors", "vectors_only"];
+        if body["processing_mode"].as_str().is_some_and(|mode| !MODES.contains(&mode)) {
+            let why = "Input should be 'semantic_and_vectors' or 'vectors_only'";
+            return invalid("body.processing_mode", why, "literal_error");
+        }
         let Some((name, bytes)) = self.uploads.get(id).cloned() else {
             let message = "HTTP server only accepts regular files from the upload temp directory.";
             return fault(403, "PERMISSION_DENIED", message, json!({}));
         };
         let source = body["source_name"].as_str().unwrap_or(&name).to_string();
         let stem = source.rsplit_once('.').map_or(source.as_str(), |(stem, _)| stem).to_string();
-        let uri = body["to"].as_str().map_or_else(|| format!("viking://resources/{stem}"), str::to_string);
+        let uri = body["to"].as_str().map_or_else(|| format!("viking://resources/{}", named(&stem)), str::to_string);
         if self.tasks.iter().any(|task| task.uri == uri && task.status == "running") {
             let details = json!({"resource": null, "uri": null, "conflict_type": "path_busy", "retryable": true});
             return fault(409, "CONFLICT", "lock acquire timed out after 0ms", details);
@@ -449,11 +526,12 @@ impl State {
                 let path = file.name().expect("a name").to_string();
                 let mut bytes = Vec::new();
                 file.read_to_end(&mut bytes).expect("its bytes");
-                let (stem, extension) = path.rsplit_once('.').expect("a name with an extension");
+                let (place, extension) = path.rsplit_once('.').expect("a name with an extension");
+                let stem = place.rsplit('/').next().expect("a name");
                 match extension {
                     "md" | "txt" | "pdf" => {
                         let text = String::from_utf8_lossy(&bytes).into_owned();
-                        files.insert(format!("{uri}/{stem}/{stem}.md"), text);
+                        files.insert(format!("{uri}/{place}/{stem}.md"), text);
                     }
                     _ => left_out.push(json!({"path": path, "status": "unsupported", "reason": "unsupported"})),
                 }
@@ -463,10 +541,12 @@ impl State {
             if text.trim().is_empty() {
                 return fault(400, "INVALID_ARGUMENT", "is empty or contains only whitespace", json!({}));
             }
-            files.insert(format!("{uri}/{stem}.md"), text);
+            files.insert(format!("{uri}/{}.md", named(&stem)), text);
         }
         let id = format!("task-{}", self.tasks.len() + 1);
+        let known = files.iter().all(|(uri, text)| self.files.get(uri) == Some(text));
         let task = Task {
+            known,
             id: id.clone(),
             uri: uri.clone(),
             source: source.clone(),
@@ -526,6 +606,13 @@ impl State {
             words.map(str::to_lowercase).collect()
         };
         let asked = words(body["query"].as_str().unwrap_or_default());
+        if body["query"].as_str().is_none_or(|query| query.trim().is_empty()) {
+            let why = "Search query or image_url must not be empty unless a filter is provided.";
+            return fault(400, "INVALID_ARGUMENT", why, json!({}));
+        }
+        if body["limit"] == 0 {
+            return invalid("body.limit", "Input should be greater than or equal to 1", "greater_than_equal");
+        }
         let below = format!("{}/", body["target_uri"].as_str().unwrap_or("viking://resources"));
         let mut found = Vec::new();
         for (uri, text) in self.files.iter().filter(|(uri, _)| uri.starts_with(&below)) {
@@ -538,6 +625,13 @@ impl State {
             }
         }
         found.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+        let levels = match &body["level"] {
+            Value::Array(levels) => levels.clone(),
+            Value::Null => vec![json!(0), json!(1), json!(2)],
+            level => vec![level.clone()],
+        };
+        let threshold = body["score_threshold"].as_f64().unwrap_or(f64::MIN);
+        found.retain(|(score, _, level, _)| *score >= threshold && levels.contains(&json!(level)));
         found.truncate(body["limit"].as_u64().unwrap_or(10) as usize);
         let resources: Vec<Value> = found
             .into_iter()
@@ -574,6 +668,11 @@ impl Task {
                     "tokens": {"total": tokens, "embedding": {"total": tokens}},
                 }},
             });
+            if self.known {
+                outcome["queue_status"]["Embedding"]["processed"] = 0.into();
+                outcome["context_count"] = 0.into();
+                outcome["telemetry"]["summary"].as_object_mut().expect("a summary").remove("tokens");
+            }
             match self.act {
                 Act::Cancelled => outcome["status"] = "cancelled".into(),
                 Act::NoTelemetry => strip_telemetry(&mut outcome),
@@ -594,6 +693,21 @@ fn folder_of(uri: &str) -> String {
     uri.rsplit_once('/').map_or(uri, |(folder, _)| folder).to_string()
 }
 
+/// A name as it stands in URIs.
+fn named(stem: &str) -> String {
+    stem.chars().map(|c| if c.is_alphanumeric() || c == '-' || c == '_' { c } else { '_' }).collect()
+}
+
+/// The task that removed something.
+fn removal((uri, status): &(String, &'static str)) -> Value {
+    let error = (*status == "failed").then(|| format!("Resource is being processed: {uri}"));
+    json!({
+        "task_id": format!("rm of {uri}"), "task_type": "fs_rm", "status": status, "created_at": 1.5, "updated_at": 2.5,
+        "processing_seconds": 1.0, "resource_id": uri, "meta": {}, "stage": status, "result": null, "error": error,
+        "created_at_iso": "2026-01-01T00:00:00+00:00", "updated_at_iso": "2026-01-01T00:00:01+00:00",
+    })
+}
+
 fn abstract_of(uri: &str) -> String {
     format!("abstract of {uri}")
 }
@@ -604,10 +718,14 @@ fn unknown(body: &Value, known: &[&str]) -> Option<String> {
 }
 
 fn extra(field: &str) -> Said {
-    let details = json!({"validation_errors": [{
-        "loc": ["body", field], "message": "Extra inputs are not permitted", "type": "extra_forbidden",
-    }]});
-    let message = format!("Invalid request parameters: body.{field}: Extra inputs are not permitted");
+    invalid(&format!("body.{field}"), "Extra inputs are not permitted", "extra_forbidden")
+}
+
+/// Of a request that is not of the right form, at a place like `body.limit`.
+fn invalid(at: &str, why: &str, kind: &str) -> Said {
+    let places: Vec<&str> = at.split('.').collect();
+    let details = json!({"validation_errors": [{"loc": places, "message": why, "type": kind}]});
+    let message = format!("Invalid request parameters: {at}: {why}");
     (400, json!({"status": "error", "error": {"code": "INVALID_ARGUMENT", "message": message, "details": details}}))
 }
 

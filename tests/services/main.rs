@@ -1,4 +1,5 @@
-//! The real command against real models: an embedding server and a chat model on loopback, and embedders in process.
+//! The real command against real models: an embedding server and a chat model on loopback, embedders in process, and an OpenViking
+//! server.
 //! `make test-services` starts the servers; without them these tests say SKIPPED.
 //!
 //! The chat model is a tiny one that runs on two cores: prompts are short and so are replies. What it says is not judged, only
@@ -11,7 +12,9 @@ mod judges;
 mod llm;
 #[path = "../e2e/model_server.rs"]
 mod model_server;
+mod openviking;
 mod servers;
+mod slices;
 #[allow(dead_code)] // This target uses a part of it.
 #[path = "../e2e/space.rs"]
 mod space;

@@ -1,6 +1,7 @@
 //! Where the real servers are.
 
 use std::io::Write;
+use std::path::PathBuf;
 
 /// A server as its start script describes it.
 pub struct Server {
@@ -20,9 +21,24 @@ pub fn llm() -> Option<Server> {
     server("LLM_BASE_URL", "LLM_MODEL")
 }
 
+/// The URL of the OpenViking server.
+pub fn openviking() -> Option<String> {
+    value("OPENVIKING_URL")
+}
+
 /// The folder of a model that runs in process.
 pub fn folder(variable: &str) -> Option<String> {
     value(variable)
+}
+
+/// A file or folder below `$RAGSTAGE_DATA` (default `../shared/data`).
+pub fn data(below: &str) -> Option<PathBuf> {
+    let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/data");
+    let path = std::env::var_os("RAGSTAGE_DATA").map_or_else(beside, PathBuf::from).join(below);
+    if !path.exists() {
+        say(&format!("{} is absent; set RAGSTAGE_DATA", path.display()));
+    }
+    path.exists().then_some(path)
 }
 
 fn server(url: &str, model: &str) -> Option<Server> {
@@ -33,8 +49,13 @@ fn server(url: &str, model: &str) -> Option<Server> {
 fn value(variable: &str) -> Option<String> {
     let found = std::env::var(variable).ok().filter(|value| !value.is_empty());
     if found.is_none() {
-        // The test harness holds back what `eprintln` prints. Nobody reads it if it cannot be written.
-        let _ = writeln!(std::io::stderr(), "services: SKIPPED: {variable} is not set; `make test-services` sets it");
+        say(&format!("{variable} is not set; `make test-services` sets it"));
     }
     found
+}
+
+/// Says why a test is skipped. The test harness holds back what `eprintln` prints.
+fn say(why: &str) {
+    // Nobody reads it if it cannot be written.
+    let _ = writeln!(std::io::stderr(), "services: SKIPPED: {why}");
 }
