@@ -332,3 +332,16 @@ fn a_model_is_told_what_the_dataset_asks_for() {
     assert_eq!(ran.items("answer"), ["b"]);
     assert!(told("a kiln?").contains("Say aye or nay.") && !told("a kiln?").contains(&yes_no));
 }
+
+#[test]
+fn a_store_and_reports_beside_a_dataset_are_no_part_of_it() {
+    let space = Space::new();
+    let header = "id,syllabus_name,question_type,question,answer\n";
+    space.write("questions.csv", &format!("{header}1,Pots,yes/no,Is there a kiln?,Yes\n"));
+    space.write("syllabi/Pots.txt", "There is a kiln.");
+    write_evaluation(&space, "adapter: syllabusqa, path: questions.csv");
+    let report = evaluate(&space);
+    assert_eq!(count(&report, "token_f1", "scored"), 1);
+    space.write("notes/Pots.md", "nobody's");
+    space.run("").expect(0).expect_nothing();
+}

@@ -44,9 +44,10 @@ pub(super) trait Adapter: Debug {
         Ok(())
     }
 
-    /// Whether the names of the files below [`Adapter::root`] matter to [`Adapter::named`]. Then they are part of its key.
-    fn looks_into_root(&self) -> bool {
-        false
+    /// The folder below [`Adapter::root`] (empty for that itself) of which the names of files matter to [`Adapter::named`]. Then they
+    /// are part of its key, so it is no wider than it must be.
+    fn looks_into(&self) -> Option<&'static str> {
+        None
     }
 
     /// Whether the listing's file of this role names documents that are files of their own.
@@ -55,7 +56,7 @@ pub(super) trait Adapter: Debug {
     }
 
     /// The documents that are files: their paths below the root, segments joined by `/`. `files` has the naming files only,
-    /// `below` the paths of all files below the root, sorted, where [`Adapter::looks_into_root`] asks for them. What is
+    /// `below` the paths of all files below the root, sorted, where [`Adapter::looks_into`] asks for them. What is
     /// malformed names nothing here; [`Adapter::read`] tells it, together with all else that is wrong.
     fn named(&self, _files: &ReadFiles<'_>, _below: &[String]) -> Vec<String> {
         Vec::new()

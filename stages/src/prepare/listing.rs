@@ -51,13 +51,20 @@ impl BenchmarkSpec {
         self.adapter.adapter().root()
     }
 
-    /// The paths of all files below the root, sorted, segments joined by `/`, where the adapter looks at them; else none.
-    /// Names that are no UTF-8 are left out: nothing can name them.
+    /// The paths below the root of the files that the adapter looks at, sorted, segments joined by `/`. Names that are no UTF-8 are
+    /// left out, for nothing can name them, and so is what is hidden: a store beside a dataset is no part of it.
     ///
     /// # Errors
     /// When a folder cannot be listed. A root that is not there has no files.
     pub fn below_root(&self) -> io::Result<Vec<String>> {
-        if self.adapter.adapter().looks_into_root() { files_below(&self.root()) } else { Ok(Vec::new()) }
+        match self.adapter.adapter().looks_into() {
+            None => Ok(Vec::new()),
+            Some("") => files_below(&self.root()),
+            Some(folder) => {
+                let found = files_below(&self.root().join(folder))?;
+                Ok(found.into_iter().map(|path| format!("{folder}/{path}")).collect())
+            }
+        }
     }
 
     /// What the benchmark's program printed, by its digest and its size, as a source file; `None` where no program prints it.
@@ -90,7 +97,7 @@ pub(super) fn named_files(folder: &Path) -> Vec<String> {
 /// How deep folders are looked into: enough for any dataset, and an end to links that lead upwards.
 const DEEPEST: usize = 16;
 
-/// The paths of the files below `root`.
+/// The paths of the files below `root`, but for what is hidden.
 pub(super) fn files_below(root: &Path) -> io::Result<Vec<String>> {
     let mut found = Vec::new();
     let mut folders = vec![(root.to_path_buf(), String::new(), 0)];
@@ -101,7 +108,9 @@ pub(super) fn files_below(root: &Path) -> io::Result<Vec<String>> {
         };
         for entry in entries {
             let entry = entry?;
-            let Some(name) = entry.file_name().to_str().map(|name| format!("{prefix}{name}")) else { continue };
+            let name = entry.file_name();
+            let Some(name) = name.to_str().filter(|name| !name.starts_with('.')) else { continue };
+            let name = format!("{prefix}{name}");
             match fs::metadata(entry.path()) {
                 Ok(about) if about.is_dir() && depth < DEEPEST => {
                     folders.push((entry.path(), format!("{name}/"), depth + 1));

@@ -70,7 +70,7 @@ impl Walk for Sources {
             program.walk(v);
         }
         walk_files(v, self.naming());
-        if self.spec.adapter.adapter().looks_into_root() {
+        if self.spec.adapter.adapter().looks_into().is_some() {
             walk_texts(v, "below", &self.below);
         }
         v.end();

@@ -123,8 +123,8 @@ impl Adapter for SyllabusQaSpec {
         root.unwrap_or(Path::new("")).to_path_buf()
     }
 
-    fn looks_into_root(&self) -> bool {
-        true
+    fn looks_into(&self) -> Option<&'static str> {
+        Some("syllabi")
     }
 
     fn names_documents(&self, _role: &str) -> bool {

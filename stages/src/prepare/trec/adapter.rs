@@ -226,10 +226,7 @@ impl Adapter for TrecSpec {
                 // What cannot be listed cannot be read either, and that is told.
                 None => files.push(ListingFile::required(role, path.clone())),
                 Some(names) => files.extend(
-                    names
-                        .into_iter()
-                        .filter(|name| !name.split('/').any(|part| part.starts_with('.')))
-                        .map(|name| ListingFile::required(format!("{role}/{name}"), path.join(&name))),
+                    names.into_iter().map(|name| ListingFile::required(format!("{role}/{name}"), path.join(&name))),
                 ),
             }
         }

@@ -118,8 +118,8 @@ impl Adapter for UdaSpec {
         self.path.clone()
     }
 
-    fn looks_into_root(&self) -> bool {
-        true
+    fn looks_into(&self) -> Option<&'static str> {
+        Some("")
     }
 
     fn names_documents(&self, role: &str) -> bool {
