@@ -537,3 +537,43 @@ fn what_theirs_made_of_the_datasets_goes_through_all_of_it() {
         assert!(prompts.clone().any(|prompt| prompt == scale), "{adapter}");
     }
 }
+
+#[test]
+fn two_at_once_pay_for_one() {
+    let experiment = Experiment::new();
+    let start = |events: &str| {
+        let mut command = experiment.space.command();
+        command.env("OPENVIKING_URL", experiment.viking.url()).env("HOME", experiment.space.path(""));
+        let arguments = format!("--quiet --config {CONFIG} --step gen");
+        Running::spawn(&experiment.space, command, events, &arguments)
+    };
+    let both = [start("one.jsonl"), start("other.jsonl")];
+    for running in both {
+        running.finish().expect(0);
+    }
+    assert_eq!(asked(&experiment.model), (3, 0));
+    assert_eq!(experiment.viking.counts()["add"], 2, "one for each conversation");
+    assert_eq!(experiment.file("generated_answers.json")["summary"]["total_queries"], 3);
+}
+
+#[test]
+fn an_interrupted_step_lands_what_is_on_its_way() {
+    let experiment = Experiment::new();
+    let config = experiment.space.read(CONFIG).replace("max_workers: 4", "max_workers: 1");
+    experiment.space.write(CONFIG, &config);
+    experiment.model.rescript(|request| {
+        std::thread::sleep(Duration::from_millis(300));
+        reply(request)
+    });
+    let mut command = experiment.space.command();
+    command.env("OPENVIKING_URL", experiment.viking.url()).env("HOME", experiment.space.path(""));
+    let arguments = format!("--quiet --config {CONFIG} --step all");
+    let running = Running::spawn(&experiment.space, command, "interrupted.jsonl", &arguments);
+    wait_for_requests(&experiment.model, 1);
+    running.signal("INT");
+    running.finish().expect(130);
+    let landed = asked(&experiment.model).0;
+    experiment.model.rescript(reply);
+    experiment.step("all").expect(0);
+    assert_eq!(landed + asked(&experiment.model).0, 3);
+}
