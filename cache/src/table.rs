@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use arrow::array::{
     Array, ArrayRef, BinaryArray, BooleanArray, Float64Array, Float64Builder, Int64Array, Int64Builder, ListArray,
-    ListBuilder, RecordBatch, RecordBatchReader, StringArray, StringBuilder,
+    ListBuilder, RecordBatch, RecordBatchOptions, RecordBatchReader, StringArray, StringBuilder,
 };
 use arrow::datatypes::{DataType, Field, Schema};
 use arrow::error::ArrowError;
@@ -90,7 +90,17 @@ pub enum TableError {
 pub struct TableWriter {
     schema: String,
     fields: Vec<Field>,
-    columns: Vec<ArrayRef>,
+    columns: Vec<Column>,
+}
+
+/// A column of one row group.
+pub(crate) enum Column {
+    /// What it says.
+    Says(ArrayRef),
+    /// What it says, which is the same in all groups where it has this number.
+    Shared(ArrayRef, u64),
+    /// It says what the stream knows under this number.
+    Known(u64),
 }
 
 impl TableWriter {
@@ -101,7 +111,23 @@ impl TableWriter {
 
     fn push(&mut self, name: &str, nullable: bool, array: ArrayRef) {
         self.fields.push(Field::new(name, array.data_type().clone(), nullable));
-        self.columns.push(array);
+        self.columns.push(Column::Says(array));
+    }
+
+    /// The last column says the same in all row groups of a [`TableStream`](crate::table_stream::TableStream) where it is given
+    /// this `number`: it is encoded once.
+    pub fn shared(&mut self, number: u64) {
+        self.columns.pop_if(|column| matches!(column, Column::Says(_))).into_iter().for_each(|column| {
+            let Column::Says(array) = column else { return };
+            self.columns.push(Column::Shared(array, number));
+        });
+    }
+
+    /// The column `name`, which is that of this `number`: for a stream that knows it
+    /// ([`TableStream::knows`](crate::table_stream::TableStream::knows)).
+    pub fn known(&mut self, name: &str, number: u64) {
+        self.fields.push(Field::new(name, DataType::Null, true));
+        self.columns.push(Column::Known(number));
     }
 
     /// A column of texts.
@@ -185,7 +211,7 @@ impl TableWriter {
     }
 
     /// The schema, how it is written, and the columns.
-    pub(crate) fn into_parts(self) -> Result<(Arc<Schema>, WriterProperties, Vec<ArrayRef>), TableError> {
+    pub(crate) fn into_parts(self) -> Result<(Arc<Schema>, WriterProperties, Vec<Column>), TableError> {
         let properties = WriterProperties::builder()
             .set_writer_version(WriterVersion::PARQUET_2_0)
             .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
@@ -204,7 +230,11 @@ impl TableWriter {
     /// When the columns differ in length, or the libraries refuse.
     pub fn finish(self) -> Result<Vec<u8>, TableError> {
         let (schema, properties, columns) = self.into_parts()?;
-        let batch = RecordBatch::try_new(schema.clone(), columns)?;
+        let columns = columns.into_iter().map(|column| match column {
+            Column::Says(array) | Column::Shared(array, _) => Ok(array),
+            Column::Known(_) => Err(TableError::Damaged),
+        });
+        let batch = RecordBatch::try_new(schema.clone(), columns.collect::<Result<_, _>>()?)?;
         let mut writer = ArrowWriter::try_new(Vec::new(), schema, Some(properties))?;
         let mut start = 0;
         while start < batch.num_rows() {
@@ -280,6 +310,29 @@ impl TableReader {
         Ok(TableReader { schema, batches, rows })
     }
 
+    /// The columns `fields`, of which those that `said` has are whole, and the others are in the batches `read`, in their order.
+    pub(crate) fn of_columns(
+        fields: Vec<Arc<Field>>,
+        said: Vec<Option<ArrayRef>>,
+        read: Vec<RecordBatch>,
+        rows: usize,
+    ) -> Result<Self, TableError> {
+        let schema = Arc::new(Schema::new(fields));
+        let batch = match read.as_slice() {
+            [] if said.iter().all(Option::is_some) => None,
+            [] if rows == 0 => return Ok(TableReader { schema, batches: Vec::new(), rows }),
+            [] => return Err(TableError::Damaged),
+            [only] => Some(only.clone()),
+            [first, ..] => Some(arrow::compute::concat_batches(&first.schema(), &read)?),
+        };
+        let mut others = batch.iter().flat_map(|batch| batch.columns()).cloned();
+        let columns = said.into_iter().map(|said| said.or_else(|| others.next()).ok_or(TableError::Damaged));
+        let columns = columns.collect::<Result<Vec<_>, _>>()?;
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        let batch = RecordBatch::try_new_with_options(schema.clone(), columns, &options)?;
+        Ok(TableReader { schema, batches: vec![batch], rows })
+    }
+
     /// Whether there is a column of that name: some are written only where they say something.
     pub fn has(&self, name: &str) -> bool {
         self.schema.column_with_name(name).is_some()
@@ -340,7 +393,8 @@ impl TableReader {
     /// A column of texts, which are not copied.
     pub fn texts(&self, name: &str) -> Result<Texts, TableError> {
         let texts = self.opt_texts(name)?;
-        match (0..texts.0.len()).find(|&row| texts.0.null_count() > 0 && texts.0.is_null(row)) {
+        let rows = if texts.0.null_count() > 0 { texts.0.len() } else { 0 };
+        match (0..rows).find(|&row| texts.0.is_null(row)) {
             Some(row) => Err(TableError::Null { column: name.to_string(), row }),
             None => Ok(texts),
         }

@@ -3,7 +3,10 @@
 use std::fs::File;
 use std::ops::Range;
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use arrow::array::{ArrayRef, StringArray, new_null_array};
+use arrow::datatypes::{DataType, Field};
 use bytes::Bytes;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
@@ -115,21 +118,63 @@ impl TableFile {
             Some(&[start, end]) => end - start,
             _ => return Err(TableError::Damaged),
         };
-        let fields = self.metadata.schema().fields().iter().enumerate();
-        let roots = fields.filter(|(_, field)| columns.contains(&field.name().as_str())).map(|(root, _)| root);
-        let mask = ProjectionMask::roots(self.metadata.parquet_schema(), roots);
-        let mut builder = ParquetRecordBatchReaderBuilder::new_with_metadata(source, self.metadata.clone())
-            .with_row_groups(vec![group])
-            .with_projection(mask)
-            .with_batch_size(rows.max(1));
-        if let Rows::Some(wanted) = wanted {
-            if wanted.last().is_some_and(|last| *last >= rows) {
-                return Err(TableError::Damaged);
-            }
-            let wanted = wanted.iter().map(|&row| row..row + 1);
-            builder = builder.with_row_selection(RowSelection::from_consecutive_ranges(wanted, rows));
+        if let Rows::Some(wanted) = wanted
+            && wanted.last().is_some_and(|last| *last >= rows)
+        {
+            return Err(TableError::Damaged);
         }
-        TableReader::of(builder.build()?)
+        let wanted_rows = match wanted {
+            Rows::All => rows,
+            Rows::Some(wanted) => wanted.len(),
+        };
+        let mut fields = Vec::new();
+        // What the group's footer says of a column need not be read.
+        let mut said = Vec::new();
+        let mut roots = Vec::new();
+        for (root, field) in self.metadata.schema().fields().iter().enumerate() {
+            if columns.contains(&field.name().as_str()) {
+                fields.push(field.clone());
+                said.push(self.said_of_all(group, root, field, wanted_rows));
+                roots.extend(said.last().is_some_and(Option::is_none).then_some(root));
+            }
+        }
+        let read = if roots.is_empty() && wanted_rows > 0 {
+            Vec::new()
+        } else {
+            let mask = ProjectionMask::roots(self.metadata.parquet_schema(), roots);
+            let mut builder = ParquetRecordBatchReaderBuilder::new_with_metadata(source, self.metadata.clone())
+                .with_row_groups(vec![group])
+                .with_projection(mask)
+                .with_batch_size(rows.max(1));
+            if let Rows::Some(wanted) = wanted {
+                let wanted = wanted.iter().map(|&row| row..row + 1);
+                builder = builder.with_row_selection(RowSelection::from_consecutive_ranges(wanted, rows));
+            }
+            builder.build()?.collect::<Result<Vec<_>, _>>()?
+        };
+        TableReader::of_columns(fields, said, read, wanted_rows)
+    }
+
+    /// A column of row group `group` of which the footer says that it says the same in every row, in so many `rows`.
+    fn said_of_all(&self, group: usize, root: usize, field: &Field, rows: usize) -> Option<ArrayRef> {
+        let parquet = self.metadata.parquet_schema();
+        let mut leaves = (0..parquet.num_columns()).filter(|&leaf| parquet.get_column_root_idx(leaf) == root);
+        let chunk = self.metadata.metadata().row_groups().get(group)?.columns().get(leaves.next()?)?;
+        if field.data_type().is_nested() || leaves.next().is_some() {
+            return None;
+        }
+        let statistics = chunk.statistics()?;
+        let nulls = statistics.null_count_opt()?;
+        if i64::try_from(nulls).is_ok_and(|nulls| nulls == chunk.num_values()) {
+            return Some(new_null_array(field.data_type(), rows));
+        }
+        let exact = nulls == 0 && statistics.min_is_exact() && statistics.max_is_exact();
+        let (min, max) = (statistics.min_bytes_opt()?, statistics.max_bytes_opt()?);
+        if *field.data_type() != DataType::Utf8 || !exact || min != max {
+            return None;
+        }
+        let text = std::str::from_utf8(min).ok()?;
+        Some(Arc::new(StringArray::from_iter_values(std::iter::repeat_n(text, rows))))
     }
 }
 
@@ -170,6 +215,44 @@ mod tests {
             assert_eq!(some.text_lists("words").expect("words").get(2).collect::<Vec<_>>(), ["row", "9092"]);
             assert_eq!(file.read_rows(0, &["id"], &Rows::Some(Vec::new())).expect("read").rows(), 0);
             assert!(file.read_rows(1, &["id"], &Rows::Some(vec![1808])).is_err());
+        }
+    }
+
+    #[test]
+    fn columns_that_say_the_same_in_every_row() {
+        let long = "x".repeat(100);
+        let mut writer = TableWriter::new("example", 1);
+        let texts = |text: &'static str| (0..10_000).map(move |_| text);
+        writer.text("same", texts("one"));
+        writer.text("blank", texts(""));
+        writer.text("long", (0..10_000).map(|_| long.as_str()));
+        writer.opt_text("none", (0..10_000).map(|_| None));
+        writer.opt_float("no_number", (0..10_000).map(|_| None));
+        writer.opt_bool("no_truth", (0..10_000).map(|_| None));
+        writer.opt_text("first", (0..10_000).map(|i| (i < 8192).then_some("one")));
+        writer.opt_text("some", (0..10_000).map(|i| (i % 2 == 0).then_some("one")));
+        writer.text_list("empty", (0..10_000).map(|_| std::iter::empty::<&str>()));
+        let file = TableFile::open(TableSource::from(writer.finish().expect("write")), "example", 1).expect("open");
+        for (group, rows) in file.groups().enumerate() {
+            for (wanted, length) in [(Rows::All, rows.len()), (Rows::Some(vec![1, 4]), 2), (Rows::Some(vec![]), 0)] {
+                let read = |columns: &[&str]| file.read_rows(group, columns, &wanted).expect("read");
+                let all = read(&["same", "blank", "long", "none", "no_number", "no_truth", "first", "some", "empty"]);
+                assert_eq!(all.rows(), length);
+                assert_eq!(all.text("same").expect("texts"), vec!["one"; length]);
+                assert_eq!(all.text("blank").expect("texts"), vec![""; length]);
+                assert_eq!(all.text("long").expect("texts"), vec![long.as_str(); length]);
+                assert_eq!(all.opt_text("none").expect("texts"), vec![None; length]);
+                assert_eq!(all.opt_float("no_number").expect("numbers"), vec![None; length]);
+                assert_eq!(all.opt_bool("no_truth").expect("truths"), vec![None; length]);
+                let first = (group == 0).then(|| "one".to_string());
+                assert_eq!(all.opt_text("first").expect("texts"), vec![first; length]);
+                let some = all.opt_texts("some").expect("texts");
+                assert_eq!((some.get(0), some.iter().len()), ((length > 2).then_some("one"), length));
+                assert_eq!(all.text_lists("empty").expect("lists").get(0).count(), 0);
+                let alone = read(&["none", "same"]);
+                assert_eq!((alone.rows(), alone.texts("same").expect("texts").iter().len()), (length, length));
+                assert!(alone.texts("none").is_err() == (length > 0));
+            }
         }
     }
 

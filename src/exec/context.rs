@@ -243,6 +243,10 @@ impl Context for ActionContext<'_> {
         self.shared.decoded.value(digest, kind, make)
     }
 
+    fn kept(&self, digest: &Digest, kind: TypeId) -> Option<Decoded> {
+        self.shared.decoded.kept(digest, kind)
+    }
+
     fn blob_file(&self, digest: &Digest) -> Result<PathBuf, StageError> {
         self.shared.store.cas().file(digest).map_err(|error| self.error(StageErrorKind::Store(error)))
     }

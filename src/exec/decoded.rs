@@ -55,6 +55,16 @@ impl DecodedArtifacts {
         Ok(made)
     }
 
+    /// The value of an artifact, where it is kept and nobody is making it.
+    pub fn kept(&self, digest: &Digest, kind: TypeId) -> Option<Decoded> {
+        let mut kept = self.lock();
+        kept.clock += 1;
+        let used = kept.clock;
+        let entry = kept.entries.get_mut(&(*digest, kind))?;
+        entry.used = used;
+        entry.cell.try_lock().ok()?.clone()
+    }
+
     fn cell(&self, id: Id) -> Arc<Mutex<Option<Decoded>>> {
         let mut kept = self.lock();
         kept.clock += 1;
@@ -126,6 +136,18 @@ mod tests {
         assert_eq!((read::<u32>(as_number), read::<&str>(as_text)), (7, "seven"));
         let again = kept.value(&digest, TypeId::of::<u32>(), &|| Ok(number(8))).expect("a value");
         assert_eq!(read::<u32>(again), 7);
+    }
+
+    #[test]
+    fn what_is_kept_is_there_without_being_made() {
+        let (kept, digest) = (DecodedArtifacts::default(), Digest::of(b"a"));
+        assert!(kept.kept(&digest, TypeId::of::<u32>()).is_none());
+        kept.value(&digest, TypeId::of::<u32>(), &|| Ok(number(7))).expect("a value");
+        assert_eq!(kept.kept(&digest, TypeId::of::<u32>()).map(read::<u32>), Some(7));
+        assert!(kept.kept(&digest, TypeId::of::<u64>()).is_none());
+        // Who makes a value may be asked for it again on the way.
+        let make = || Ok(number(u32::from(kept.kept(&Digest::of(b"b"), TypeId::of::<u32>()).is_some())));
+        assert_eq!(read::<u32>(kept.value(&Digest::of(b"b"), TypeId::of::<u32>(), &make).expect("a value")), 0);
     }
 
     #[test]

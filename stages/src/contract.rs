@@ -302,6 +302,12 @@ pub trait Context: Sync {
         self.blob(digest).map(TableSource::from)
     }
 
+    /// The value of an artifact that [`Context::value`] has kept as the type `kind`, where it is still there.
+    fn kept(&self, digest: &Digest, kind: TypeId) -> Option<Decoded> {
+        let _ = (digest, kind);
+        None
+    }
+
     /// The output `name`, a table, of the last run of the same action, whatever its inputs were then; `None` where there is
     /// none or it is lost. It says itself what of it still holds.
     fn previous(&self, name: &str) -> Option<TableSource> {
@@ -419,6 +425,25 @@ pub fn derived<T: Send + Sync + 'static>(
     make: &dyn Fn() -> Result<T, StageError>,
 ) -> Result<Arc<T>, StageError> {
     value(context, step, digest, &|| Ok((make()?, 0)))
+}
+
+/// As [`derived`] of what is made on all cores, where a thread that waits may be given work that asks for the same value: who
+/// asks meanwhile makes it too. It takes about `size` bytes of memory.
+///
+/// # Errors
+/// Those of `make`.
+pub fn derived_on_all_cores<T: Send + Sync + 'static>(
+    context: &dyn Context,
+    digest: &Digest,
+    size: impl Fn(&T) -> usize,
+    make: impl FnOnce() -> Result<T, StageError>,
+) -> Result<Arc<T>, StageError> {
+    if let Some(kept) = context.kept(digest, TypeId::of::<T>()).and_then(|kept| kept.downcast::<T>().ok()) {
+        return Ok(kept);
+    }
+    let made = Arc::new(make()?);
+    let any = context.value(digest, TypeId::of::<T>(), &|| Ok((made.clone() as Decoded, size(&made))))?;
+    Ok(any.downcast::<T>().unwrap_or(made))
 }
 
 fn value<T: Send + Sync + 'static>(

@@ -165,7 +165,7 @@ impl Step {
             Step::Answer => 1,
             Step::Import => 1,
             Step::Score => 1,
-            Step::Aggregate => 1,
+            Step::Aggregate => 2,
             Step::Report => 3,
         }
     }

@@ -149,11 +149,13 @@ impl Action for Aggregate {
         let cases = CaseList::read(context, step, &self.units, &self.queries)?;
         let series = Series::read(context, step, &self.plan, &self.scores, &cases)?;
         let errors = ResponseErrors::read(context, step, &self.plan, &self.responses, &cases)?;
+        let categories = cases.categories();
+        let measure = |series| MeasureSummary::of(series, &cases, &categories, &self.statistics);
         let summary = Summary {
             cases: cases.len() as u64,
             units: cases.units.units.len() as u64,
             statistics: self.statistics.clone(),
-            measures: series.par_iter().map(|s| MeasureSummary::of(s, &cases, &self.statistics)).collect(),
+            measures: series.par_iter().map(measure).collect(),
             responses: errors
                 .iter()
                 .map(|errors| ResponseCounts {

@@ -1,7 +1,5 @@
 //! Percentile bootstrap intervals of a mean.
 
-use std::collections::BTreeMap;
-
 use ragstage_cache::Digest;
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
@@ -14,15 +12,17 @@ use super::options::StatisticsOptions;
 /// be too narrow.
 pub(super) const LEAST_CLUSTERS: usize = 20;
 
-/// The sum and the number of the values of each cluster, in the order of the clusters.
-pub(super) fn cluster_sums(values: impl Iterator<Item = (usize, f64)>) -> Vec<(f64, u64)> {
-    let mut sums: BTreeMap<usize, (f64, u64)> = BTreeMap::new();
+/// The sum and the number of the values of each cluster that has any, in the order of the clusters, which are below `bound`.
+pub(super) fn cluster_sums(bound: usize, values: impl Iterator<Item = (usize, f64)>) -> Vec<(f64, u64)> {
+    let mut sums = vec![(0.0, 0); bound];
     for (cluster, value) in values {
-        let (sum, count) = sums.entry(cluster).or_default();
-        *sum += value;
-        *count += 1;
+        if let Some((sum, count)) = sums.get_mut(cluster) {
+            *sum += value;
+            *count += 1;
+        }
     }
-    sums.into_values().collect()
+    sums.retain(|(_, count)| *count > 0);
+    sums
 }
 
 /// A bootstrap of one series (Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 13).
@@ -146,6 +146,13 @@ mod tests {
         assert_eq!(bootstrap(0, "AP").of_values(&[]), None);
         let none = StatisticsOptions { resamples: 0, ..StatisticsOptions::default() };
         assert_eq!(Bootstrap::new(&none, ["a", "b", "c"]).of_values(&[0.0, 1.0]), None);
+    }
+
+    #[test]
+    fn sums_of_clusters() {
+        let values = [(3, 0.5), (1, 1.0), (3, 0.25), (0, 2.0)];
+        assert_eq!(cluster_sums(5, values.into_iter()), [(2.0, 1), (1.0, 1), (0.75, 2)]);
+        assert_eq!(cluster_sums(0, std::iter::empty()), []);
     }
 
     #[test]

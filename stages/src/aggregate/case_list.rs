@@ -1,6 +1,6 @@
 //! Every case of every unit, in the order in which reports list them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -36,6 +36,21 @@ pub(super) struct CaseName<'a> {
     pub(super) case_id: &'a str,
     /// Its category.
     pub(super) category: Option<&'a str>,
+}
+
+/// The cases of a unit in their order: what a table of theirs is checked against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct CasesOfUnit {
+    of: (Digest, Digest),
+    unit: usize,
+}
+
+/// The cases of one category.
+pub(super) struct Category<'a> {
+    /// Its name; `None` for the cases without one.
+    pub(super) name: Option<&'a str>,
+    /// Its entries, in their order.
+    pub(super) entries: Vec<usize>,
 }
 
 /// The names of all cases of a benchmark, by row group.
@@ -77,6 +92,8 @@ pub(super) struct CaseList {
     pub(super) entries: Vec<CaseEntry>,
     ranges: Vec<Range<usize>>,
     numbers: BTreeMap<String, usize>,
+    /// The `units` and the `queries` artifact.
+    of: (Digest, Digest),
 }
 
 impl CaseList {
@@ -102,12 +119,36 @@ impl CaseList {
             ranges.push(start..entries.len());
         }
         let numbers = units.units.iter().enumerate().map(|(number, unit)| (unit.unit_id.clone(), number)).collect();
-        Ok(CaseList { units, names, entries, ranges, numbers })
+        Ok(CaseList { units, names, entries, ranges, numbers, of: (*units_digest, *queries_digest) })
+    }
+
+    /// The categories by name, cases without one first; nothing where no case has one.
+    pub(super) fn categories(&self) -> Vec<Category<'_>> {
+        let mut categories: Vec<Category<'_>> = Vec::new();
+        let mut places: HashMap<Option<&str>, usize> = HashMap::new();
+        for entry in 0..self.len() {
+            let name = self.query(entry).category;
+            let place = *places.entry(name).or_insert_with(|| {
+                categories.push(Category { name, entries: Vec::new() });
+                categories.len() - 1
+            });
+            categories[place].entries.push(entry);
+        }
+        if let [Category { name: None, .. }] = categories.as_slice() {
+            return Vec::new();
+        }
+        categories.sort_unstable_by_key(|category| category.name);
+        categories
     }
 
     /// How many cases there are.
     pub(super) fn len(&self) -> usize {
         self.entries.len()
+    }
+
+    /// What tells the cases of unit `unit` in their order from those of any other.
+    pub(super) fn identity(&self, unit: usize) -> CasesOfUnit {
+        CasesOfUnit { of: self.of, unit }
     }
 
     /// The entries of unit `unit`.

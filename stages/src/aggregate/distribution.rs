@@ -19,18 +19,27 @@ pub struct Distribution {
 impl Distribution {
     /// The distribution of finite `values`; `None` where there are none.
     pub(super) fn of(values: &[f64]) -> Option<Self> {
-        let mean = mean(values)?;
-        let mut sorted = values.to_vec();
-        sorted.sort_unstable_by(f64::total_cmp);
-        let n = sorted.len();
-        let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
-        Some(Distribution {
-            min: *sorted.first()?,
-            max: *sorted.last()?,
-            median: quantile(&sorted, 0.5)?,
-            std: (n > 1).then(|| (squares / (n - 1) as f64).sqrt()),
-        })
+        let min = values.iter().copied().min_by(f64::total_cmp)?;
+        let max = values.iter().copied().max_by(f64::total_cmp)?;
+        Some(Distribution { min, max, median: median(values)?, std: sample_std(values) })
     }
+}
+
+/// The quantile 0.5 of [`quantile`], without sorting all.
+fn median(values: &[f64]) -> Option<f64> {
+    let mut values = values.to_vec();
+    let below = values.len().checked_sub(1)? / 2;
+    let even = values.len().is_multiple_of(2);
+    let (_, &mut low, above) = values.select_nth_unstable_by(below, f64::total_cmp);
+    let high = above.iter().copied().min_by(f64::total_cmp).filter(|_| even).unwrap_or(low);
+    Some(low + 0.5 * (high - low))
+}
+
+/// The sample standard deviation (divided by n - 1); `None` below two values.
+pub(super) fn sample_std(values: &[f64]) -> Option<f64> {
+    let mean = mean(values)?;
+    let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
+    (values.len() > 1).then(|| (squares / (values.len() - 1) as f64).sqrt())
 }
 
 /// The arithmetic mean, summed in the order given; `None` of nothing.
@@ -68,6 +77,17 @@ mod tests {
         assert!((even.std.expect("std") - (5.0f64 / 3.0).sqrt()).abs() < 1e-15);
         assert_eq!(Distribution::of(&[0.5]).expect("one").std, None);
         assert_eq!(Distribution::of(&[]), None);
+    }
+
+    #[test]
+    fn the_median_is_the_middle_quantile() {
+        let mut values = vec![3.25, -1.0, 7.5, 0.1, 0.1, 0.3, 9.0];
+        while !values.is_empty() {
+            let mut sorted = values.clone();
+            sorted.sort_unstable_by(f64::total_cmp);
+            assert_eq!(median(&values), quantile(&sorted, 0.5), "{values:?}");
+            values.pop();
+        }
     }
 
     #[test]

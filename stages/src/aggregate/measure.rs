@@ -3,47 +3,62 @@
 use std::collections::BTreeMap;
 
 use super::bootstrap::{Bootstrap, LEAST_CLUSTERS, cluster_sums};
-use super::case_list::CaseList;
+use super::case_list::{CaseList, Category};
 use super::distribution::{Distribution, mean};
 use super::normal_interval::{MANY, normal_interval};
 use super::options::StatisticsOptions;
-use super::series::{Outcome, Series};
+use super::series::Series;
 use super::summary::{Counts, Interval, LabelCount, MeasureSummary, NoHeadline, Resampled, Slice};
-use crate::artifact::ScoreValue;
+use crate::artifact::{ScoreState, ScoreValue};
+
+/// The outcomes of a series as columns, by entry.
+struct Column<'a> {
+    series: &'a Series,
+    cases: &'a CaseList,
+    options: &'a StatisticsOptions,
+    states: Vec<ScoreState>,
+    /// NaN where there is no number; all are where the evaluator gave any label.
+    numbers: Vec<f64>,
+    numeric: bool,
+}
 
 impl MeasureSummary {
-    /// The summary of `series`.
-    pub(super) fn of(series: &Series, cases: &CaseList, options: &StatisticsOptions) -> Self {
-        let outcomes: Vec<Outcome<'_>> = (0..cases.len()).map(|entry| series.outcome(cases, entry)).collect();
-        let labels = labels(&outcomes);
+    /// The summary of `series`; `categories` are those of the cases.
+    pub(super) fn of(
+        series: &Series,
+        cases: &CaseList,
+        categories: &[Category<'_>],
+        options: &StatisticsOptions,
+    ) -> Self {
+        let labels = labels(series, cases);
         let numeric = labels.is_empty();
-        let numbers = |entries: &[usize]| -> Vec<f64> {
-            if numeric { entries.iter().filter_map(|&entry| number(&outcomes[entry])).collect() } else { Vec::new() }
-        };
-        let counts = |entries: &[usize]| Counts::of(entries.iter().map(|&entry| outcomes[entry].state));
-        let names = [series.recipe.as_str(), series.query.as_str(), series.evaluator.as_str()];
-        let slice = |kind: &str, name: Option<String>, entries: &[usize]| {
-            let counts = counts(entries);
-            let no_headline = NoHeadline::of(&counts, numeric, options.coverage_floor);
-            let numbers = if no_headline.is_none() { numbers(entries) } else { Vec::new() };
-            let bootstrap = Bootstrap::of_slice(options, names, kind, name.as_deref().unwrap_or_default());
-            let interval = interval(&bootstrap, &outcomes, cases, entries, &numbers, options);
-            Slice { name, counts, headline: mean(&numbers), no_headline, interval }
-        };
-        let all: Vec<usize> = (0..cases.len()).collect();
-        let (counts, values) = (counts(&all), numbers(&all));
+        let mut column = Column { series, cases, options, states: Vec::new(), numbers: Vec::new(), numeric };
+        column.states.reserve_exact(cases.len());
+        column.numbers.reserve_exact(cases.len());
+        let (mut verdicts, mut passed) = (0, 0);
+        for entry in 0..cases.len() {
+            let outcome = series.outcome(cases, entry);
+            let number = outcome.value.filter(|_| numeric).and_then(ScoreValue::number);
+            column.states.push(outcome.state);
+            column.numbers.push(number.unwrap_or(f64::NAN));
+            verdicts += u64::from(outcome.passed.is_some());
+            passed += u64::from(outcome.passed == Some(true));
+        }
+        let all = 0..cases.len();
+        let (counts, values) = (column.counts(all.clone()), column.values(all.clone()));
         let mean = mean(&values);
         let no_headline = NoHeadline::of(&counts, numeric, options.coverage_floor);
         let units = match cases.units.units.as_slice() {
             [] | [_] => Vec::new(),
             units => {
-                let entries = |unit| cases.range(unit).collect::<Vec<_>>();
-                units
-                    .iter()
-                    .enumerate()
-                    .map(|(i, unit)| slice("unit", Some(unit.unit_id.clone()), &entries(i)))
-                    .collect()
+                let slice = |(i, unit): (usize, &crate::artifact::Unit)| {
+                    column.slice("unit", Some(unit.unit_id.clone()), cases.range(i))
+                };
+                units.iter().enumerate().map(slice).collect()
             }
+        };
+        let slice = |category: &Category<'_>| {
+            column.slice("category", category.name.map(str::to_string), category.entries.iter().copied())
         };
         MeasureSummary {
             recipe: series.recipe.clone(),
@@ -53,26 +68,75 @@ impl MeasureSummary {
             mean,
             headline: if no_headline.is_none() { mean } else { None },
             no_headline,
-            interval: interval(&Bootstrap::new(options, names), &outcomes, cases, &all, &values, options),
+            interval: column.interval(&Bootstrap::new(options, column.names()), all, &values),
             distribution: Distribution::of(&values),
-            passed: passed(&outcomes),
+            passed: (verdicts > 0).then_some(passed),
             labels,
-            categories: categories(cases)
-                .into_iter()
-                .map(|(name, entries)| slice("category", name, &entries))
-                .collect(),
+            categories: categories.iter().map(slice).collect(),
             units,
         }
     }
 }
 
-fn number(outcome: &Outcome<'_>) -> Option<f64> {
-    outcome.value.and_then(ScoreValue::number)
+impl Column<'_> {
+    fn names(&self) -> [&str; 3] {
+        [&self.series.recipe, &self.series.query, &self.series.evaluator]
+    }
+
+    fn number(&self, entry: usize) -> Option<f64> {
+        self.numbers.get(entry).copied().filter(|number| !number.is_nan())
+    }
+
+    fn counts(&self, entries: impl Iterator<Item = usize>) -> Counts {
+        Counts::of(entries.filter_map(|entry| self.states.get(entry).copied()))
+    }
+
+    fn values(&self, entries: impl Iterator<Item = usize>) -> Vec<f64> {
+        entries.filter_map(|entry| self.number(entry)).collect()
+    }
+
+    fn slice(&self, kind: &str, name: Option<String>, entries: impl Iterator<Item = usize> + Clone) -> Slice {
+        let counts = self.counts(entries.clone());
+        let no_headline = NoHeadline::of(&counts, self.numeric, self.options.coverage_floor);
+        let values = if no_headline.is_none() { self.values(entries.clone()) } else { Vec::new() };
+        let bootstrap = Bootstrap::of_slice(self.options, self.names(), kind, name.as_deref().unwrap_or_default());
+        let interval = self.interval(&bootstrap, entries, &values);
+        Slice { name, counts, headline: mean(&values), no_headline, interval }
+    }
+
+    /// The interval of the mean of `values`, those of `entries`: from resampling units or, where there are few, cases that
+    /// share gold documents; else single cases.
+    fn interval(
+        &self,
+        bootstrap: &Bootstrap,
+        entries: impl Iterator<Item = usize> + Clone,
+        values: &[f64],
+    ) -> Option<Interval> {
+        let (cases, options) = (self.cases, self.options);
+        if values.len() < 2 || options.resamples == 0 {
+            return None;
+        }
+        let drawn = |bound: usize, cluster: &dyn Fn(usize) -> Option<usize>| {
+            let values = entries.clone().filter_map(|entry| Some((cluster(entry)?, self.number(entry)?)));
+            Some(cluster_sums(bound, values)).filter(|clusters| clusters.len() >= LEAST_CLUSTERS)
+        };
+        let (units, documents) = (cases.units.units.len(), cases.units.clusters.len());
+        let clusters = match units >= LEAST_CLUSTERS {
+            true => drawn(units, &|entry| Some(cases.unit(entry))).map(|clusters| (Resampled::Units, clusters)),
+            false => drawn(documents, &|entry| cases.cluster(entry)).map(|clusters| (Resampled::Documents, clusters)),
+        };
+        let (resampled, ends) = match clusters {
+            Some((what, clusters)) => (what, bootstrap.of_clusters(&clusters)),
+            None if values.len() >= MANY => (Resampled::Nothing, normal_interval(values, options.confidence)),
+            None => (Resampled::Cases, bootstrap.of_values(values)),
+        };
+        ends.map(|(low, high)| Interval { low, high, resampled })
+    }
 }
 
 /// The histogram of an evaluator that gave any label; its numbers, if it gave some, count under their text.
-fn labels(outcomes: &[Outcome<'_>]) -> Vec<LabelCount> {
-    let values = || outcomes.iter().filter_map(|outcome| outcome.value);
+fn labels(series: &Series, cases: &CaseList) -> Vec<LabelCount> {
+    let values = || (0..cases.len()).filter_map(|entry| series.outcome(cases, entry).value);
     if !values().any(|value| matches!(value, ScoreValue::Label(_))) {
         return Vec::new();
     }
@@ -81,53 +145,4 @@ fn labels(outcomes: &[Outcome<'_>]) -> Vec<LabelCount> {
         *counts.entry(value.text()).or_default() += 1;
     }
     counts.into_iter().map(|(label, cases)| LabelCount { label, cases }).collect()
-}
-
-fn passed(outcomes: &[Outcome<'_>]) -> Option<u64> {
-    let mut verdicts = outcomes.iter().filter_map(|outcome| outcome.passed).peekable();
-    verdicts.peek()?;
-    Some(verdicts.filter(|passed| *passed).count() as u64)
-}
-
-/// The interval of the mean of `numbers`, those of `entries`: from resampling units or, where there are few, cases that share
-/// gold documents; else single cases.
-fn interval(
-    bootstrap: &Bootstrap,
-    outcomes: &[Outcome<'_>],
-    cases: &CaseList,
-    entries: &[usize],
-    numbers: &[f64],
-    options: &StatisticsOptions,
-) -> Option<Interval> {
-    if numbers.len() < 2 || options.resamples == 0 {
-        return None;
-    }
-    let drawn = |cluster: &dyn Fn(usize) -> Option<usize>| {
-        let values = entries.iter().filter_map(|&entry| Some((cluster(entry)?, number(&outcomes[entry])?)));
-        Some(cluster_sums(values)).filter(|clusters| clusters.len() >= LEAST_CLUSTERS)
-    };
-    let units = || drawn(&|entry| Some(cases.unit(entry))).map(|clusters| (Resampled::Units, clusters));
-    let documents = || drawn(&|entry| cases.cluster(entry)).map(|clusters| (Resampled::Documents, clusters));
-    let clusters = match cases.units.units.len() {
-        many if many >= LEAST_CLUSTERS => units(),
-        _ => documents(),
-    };
-    let (resampled, ends) = match clusters {
-        Some((what, clusters)) => (what, bootstrap.of_clusters(&clusters)),
-        None if numbers.len() >= MANY => (Resampled::Nothing, normal_interval(numbers, options.confidence)),
-        None => (Resampled::Cases, bootstrap.of_values(numbers)),
-    };
-    ends.map(|(low, high)| Interval { low, high, resampled })
-}
-
-/// The entries of each category; nothing where no case has one.
-fn categories(cases: &CaseList) -> BTreeMap<Option<String>, Vec<usize>> {
-    let mut categories: BTreeMap<Option<String>, Vec<usize>> = BTreeMap::new();
-    for entry in 0..cases.len() {
-        categories.entry(cases.query(entry).category.map(str::to_string)).or_default().push(entry);
-    }
-    if categories.len() == 1 && categories.contains_key(&None) {
-        categories.clear();
-    }
-    categories
 }

@@ -1,6 +1,6 @@
 //! The interval of a mean by the normal approximation: what a bootstrap of very many values comes to.
 
-use super::distribution::{Distribution, mean};
+use super::distribution::{mean, sample_std};
 
 /// From this many values on. The bootstrap's own noise (of 1,000 resamples) is far larger than what the approximation misses there, and
 /// drawing a thousand times a hundred thousand values is what most of a summary's time would go into.
@@ -9,7 +9,7 @@ pub(super) const MANY: usize = 100_000;
 /// mean ± z s / sqrt(n); `None` below two values.
 pub(super) fn normal_interval(values: &[f64], confidence: f64) -> Option<(f64, f64)> {
     let mean = mean(values)?;
-    let std = Distribution::of(values)?.std?;
+    let std = sample_std(values)?;
     let reach = quantile(1.0 - (1.0 - confidence) / 2.0) * std / (values.len() as f64).sqrt();
     Some((mean - reach, mean + reach))
 }

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::bootstrap::{Bootstrap, cluster_sums};
-use super::distribution::{Distribution, mean};
+use super::distribution::{mean, sample_std};
 use super::options::StatisticsOptions;
 
 /// Up to this many differences that are not 0, every assignment of signs is looked at; with more, some at random.
@@ -63,7 +63,9 @@ impl Paired {
         let difference = mean(&differences)?;
         let sides: (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
         let bootstrap = Bootstrap::new(options, name);
-        let sums = clusters.map(|clusters| cluster_sums(clusters.iter().copied().zip(differences.iter().copied())));
+        let bound = clusters.and_then(|clusters| clusters.iter().max()).map_or(0, |last| last + 1);
+        let sums =
+            clusters.map(|clusters| cluster_sums(bound, clusters.iter().copied().zip(differences.iter().copied())));
         let interval = match &sums {
             Some(sums) => bootstrap.of_clusters(sums),
             None => bootstrap.of_values(&differences),
@@ -73,7 +75,7 @@ impl Paired {
             None => differences.clone(),
         };
         let (p, exact) = randomisation(&flipped, options, name);
-        let std = Distribution::of(&differences).and_then(|distribution| distribution.std);
+        let std = sample_std(&differences);
         let count = |holds: fn(f64) -> bool| differences.iter().filter(|difference| holds(**difference)).count() as u64;
         Some(Paired {
             cases: pairs.len() as u64,

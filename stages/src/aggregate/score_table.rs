@@ -27,37 +27,64 @@ impl LongRow<'_> {
 
 /// The table's bytes and rows. Columns: recipe, query, evaluator, unit_id, case_id, category, state, value (truth values
 /// as 1 and 0), passed, label, reason (of a skip), error_type, error_message, attempts (of a failure), and cluster where cases
-/// share gold documents (the first case of those). Rows: series in the evaluation's order, cases in report order.
+/// share gold documents (the first case of those). Rows: series in the evaluation's order, cases in report order. No row group
+/// holds two series: what it says of the cases themselves is then the same for all series.
 pub(super) fn encode(series: &[Series], cases: &CaseList) -> Result<(Vec<u8>, usize), TableError> {
-    let rows = series.len() * cases.len();
-    let mut table = TableStream::new(columns(cases, &[]))?;
-    let row = |position: usize| {
-        let (series, entry) = (series.get(position / cases.len())?, position % cases.len());
-        Some(LongRow { series, entry, outcome: series.outcome(cases, entry) })
-    };
-    let groups: Vec<usize> = (0..rows.div_ceil(TableStream::GROUP_ROWS)).collect();
+    let mut table = TableStream::new(columns(cases, &[], |_| CaseColumns::OfOneSeries))?;
+    let starts = || (0..cases.len()).step_by(TableStream::GROUP_ROWS);
+    let groups = series.iter().flat_map(|series| starts().map(move |start| (series, start)));
+    let groups: Vec<(usize, (&Series, usize))> = groups.enumerate().collect();
     for groups in groups.chunks(GROUPS_AT_ONCE) {
-        let encoded = groups.par_iter().map(|&group| {
-            let start = group * TableStream::GROUP_ROWS;
-            let end = rows.min(start + TableStream::GROUP_ROWS);
-            let rows: Vec<LongRow<'_>> = (start..end).filter_map(row).collect();
-            table.encode(group, columns(cases, &rows))
+        let encoded = groups.par_iter().map(|&(group, (of, start))| {
+            let end = cases.len().min(start + TableStream::GROUP_ROWS);
+            let row = |entry| LongRow { series: of, entry, outcome: of.outcome(cases, entry) };
+            let rows: Vec<LongRow<'_>> = (start..end).map(row).collect();
+            let number = start as u64;
+            let of_cases = |name: &str| match series.len() > 1 {
+                true if table.knows(name, number) => CaseColumns::Known(number),
+                true => CaseColumns::New(number),
+                false => CaseColumns::OfOneSeries,
+            };
+            table.encode(group, columns(cases, &rows, of_cases))
         });
         for group in encoded.collect::<Result<Vec<_>, _>>()? {
             table.append(group)?;
         }
     }
-    Ok((table.finish()?, rows))
+    Ok((table.finish()?, series.len() * cases.len()))
 }
 
-fn columns(cases: &CaseList, rows: &[LongRow<'_>]) -> TableWriter {
+/// What becomes of a column that says something of cases, whatever their scores.
+#[derive(Clone, Copy)]
+enum CaseColumns {
+    /// No other series has it.
+    OfOneSeries,
+    /// Other series will have it, under this number.
+    New(u64),
+    /// Another series had it, under this number.
+    Known(u64),
+}
+
+fn columns(cases: &CaseList, rows: &[LongRow<'_>], of_cases: impl Fn(&str) -> CaseColumns) -> TableWriter {
     let mut table = TableWriter::new(NAME, VERSION);
+    let of_case = |table: &mut TableWriter, name: &str, add: &dyn Fn(&mut TableWriter, &str)| match of_cases(name) {
+        CaseColumns::OfOneSeries => add(table, name),
+        CaseColumns::New(number) => {
+            add(table, name);
+            table.shared(number);
+        }
+        CaseColumns::Known(number) => table.known(name, number),
+    };
     table.text("recipe", rows.iter().map(|row| row.series.recipe.as_str()));
     table.text("query", rows.iter().map(|row| row.series.query.as_str()));
     table.text("evaluator", rows.iter().map(|row| row.series.evaluator.as_str()));
-    table.text("unit_id", rows.iter().map(|row| cases.unit_id(row.entry)));
-    table.text("case_id", rows.iter().map(|row| cases.query(row.entry).case_id));
-    table.opt_text("category", rows.iter().map(|row| cases.query(row.entry).category));
+    of_case(&mut table, "unit_id", &|table, name| table.text(name, rows.iter().map(|row| cases.unit_id(row.entry))));
+    of_case(&mut table, "case_id", &|table, name| {
+        table.text(name, rows.iter().map(|row| cases.query(row.entry).case_id));
+    });
+    of_case(&mut table, "category", &|table, name| {
+        table.opt_text(name, rows.iter().map(|row| cases.query(row.entry).category));
+    });
     table.text("state", rows.iter().map(|row| row.outcome.state.name()));
     table.opt_float("value", rows.iter().map(|row| row.outcome.value.and_then(ScoreValue::number)));
     table.opt_bool("passed", rows.iter().map(|row| row.outcome.passed));
@@ -73,7 +100,9 @@ fn columns(cases: &CaseList, rows: &[LongRow<'_>]) -> TableWriter {
     table.opt_text("error_message", rows.iter().map(|row| row.outcome.error.map(|error| error.message.as_str())));
     table.opt_int("attempts", rows.iter().map(|row| row.error(|error| i64::from(error.attempts))));
     if !cases.units.clusters.is_empty() {
-        table.opt_text("cluster", rows.iter().map(|row| Some(cases.name(cases.cluster(row.entry)?).case_id)));
+        of_case(&mut table, "cluster", &|table, name| {
+            table.opt_text(name, rows.iter().map(|row| Some(cases.name(cases.cluster(row.entry)?).case_id)));
+        });
     }
     table
 }

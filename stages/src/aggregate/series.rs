@@ -10,11 +10,11 @@ use ragstage_cache::table_file::Rows;
 use rayon::prelude::*;
 
 use super::action::ScoreTable;
-use super::case_list::CaseList;
+use super::case_list::{CaseList, CasesOfUnit};
 use super::planned_query::PlannedQuery;
-use crate::artifact::{Json, Score, ScoreState, ScoreValue, Scores};
-use crate::contract::{Context, opened};
-use crate::error::{RowError, RowErrorKind, StageError, StageErrorKind};
+use crate::artifact::{Json, ScoreOutcome, ScoreState, ScoreValue, Scores};
+use crate::contract::{Context, derived_on_all_cores, opened};
+use crate::error::{DecodeError, RowError, RowErrorKind, StageError, StageErrorKind};
 use crate::step::Step;
 
 /// What became of one case.
@@ -35,6 +35,8 @@ pub(super) struct Outcome<'a> {
 /// The outcomes of one score table.
 #[derive(Default)]
 struct Outcomes {
+    /// The cases that the table was checked against.
+    of: Option<CasesOfUnit>,
     rows: Vec<Row>,
     /// Each reason once: there are few.
     reasons: Vec<String>,
@@ -51,7 +53,7 @@ struct Row {
 impl Outcomes {
     /// Adds what the row `score` says. A value that is no finite number is a failure: it must neither poison a mean nor be
     /// taken for a 0.
-    fn push(&mut self, score: Score) {
+    fn push(&mut self, score: ScoreOutcome<'_>) {
         let fault = |message: &str| Some(RowError::new(RowErrorKind::Evaluator, message));
         let error = match (score.state, &score.value) {
             (ScoreState::Failed, _) => score.error.or_else(|| fault("no reason was given")),
@@ -71,9 +73,9 @@ impl Outcomes {
         self.rows.push(Row { state, value, passed, reason });
     }
 
-    fn reason(&mut self, reason: String) -> Option<u32> {
-        let known = self.reasons.iter().rposition(|known| *known == reason).unwrap_or_else(|| {
-            self.reasons.push(reason);
+    fn reason(&mut self, reason: &str) -> Option<u32> {
+        let known = self.reasons.iter().rposition(|known| known == reason).unwrap_or_else(|| {
+            self.reasons.push(reason.to_string());
             self.reasons.len() - 1
         });
         u32::try_from(known).ok()
@@ -82,7 +84,7 @@ impl Outcomes {
     /// Adds the rows of `part` after the others.
     fn append(&mut self, part: Outcomes) {
         let start = self.rows.len();
-        let reasons: Vec<Option<u32>> = part.reasons.into_iter().map(|reason| self.reason(reason)).collect();
+        let reasons: Vec<Option<u32>> = part.reasons.iter().map(|reason| self.reason(reason)).collect();
         let reason = |row: &Row| row.reason.and_then(|reason| reasons.get(reason as usize).copied().flatten());
         self.rows.extend(part.rows.into_iter().map(|row| Row { reason: reason(&row), ..row }));
         self.errors.extend(part.errors.into_iter().map(|(row, error)| (start + row, error)));
@@ -94,7 +96,21 @@ impl Outcomes {
         Some(Outcome { state: *state, value: value.as_ref(), passed: *passed, reason, error: self.errors.get(&row) })
     }
 
-    /// Reads the artifact `digest`, a table of unit `unit`.
+    /// The outcomes in the artifact `digest`, a table of unit `unit`: read once by all who sum them up and report them.
+    fn of(
+        context: &dyn Context,
+        step: Step,
+        digest: &Digest,
+        cases: &CaseList,
+        unit: usize,
+    ) -> Result<Arc<Self>, StageError> {
+        let read = || Outcomes::read(context, step, digest, cases, unit);
+        let size = |outcomes: &Outcomes| outcomes.rows.len() * size_of::<Row>();
+        let outcomes = derived_on_all_cores(context, digest, size, read)?;
+        // The same scores may be those of other cases.
+        if outcomes.of == Some(cases.identity(unit)) { Ok(outcomes) } else { read().map(Arc::new) }
+    }
+
     fn read(
         context: &dyn Context,
         step: Step,
@@ -102,17 +118,21 @@ impl Outcomes {
         cases: &CaseList,
         unit: usize,
     ) -> Result<Self, StageError> {
-        let fault = |why: String| StageError { step, kind: StageErrorKind::Artifact { digest: *digest, why } };
+        let fault = |error: DecodeError| StageError {
+            step,
+            kind: StageErrorKind::Artifact { digest: *digest, why: error.to_string() },
+        };
         let table = opened::<Scores>(context, step, digest)?;
         cases.check_table(step, digest, unit, &table)?;
         let read = |group: usize, rows: std::ops::Range<usize>| {
-            let scores = Scores::read(&table, group, false).map_err(|error| fault(error.to_string()))?;
-            cases.check_rows(step, digest, unit, rows.start, scores.iter().map(|row| row.score.case_id.as_str()))?;
+            let scores = Scores::outcomes(&table, group).map_err(fault)?;
+            cases.check_rows(step, digest, unit, rows.start, scores.case_ids())?;
             let mut part = Outcomes::default();
-            scores.into_iter().for_each(|row| part.push(row.score));
+            part.rows.reserve_exact(scores.rows());
+            (0..scores.rows()).try_for_each(|row| scores.get(row).map(|score| part.push(score))).map_err(fault)?;
             Ok(part)
         };
-        let mut all = Outcomes::default();
+        let mut all = Outcomes { of: Some(cases.identity(unit)), ..Outcomes::default() };
         all.rows.reserve_exact(table.rows());
         cases.read_groups(unit, read, |part| all.append(part))?;
         Ok(all)
@@ -150,7 +170,7 @@ impl Series {
             used += own.iter().flatten().count();
             let read = |(unit, table): (usize, Option<&ScoreTable>)| -> Result<_, StageError> {
                 let Some(ScoreTable { scores, .. }) = table else { return Ok(None) };
-                Ok(Some((*scores, Arc::new(Outcomes::read(context, step, scores, cases, unit)?))))
+                Ok(Some((*scores, Outcomes::of(context, step, scores, cases, unit)?)))
             };
             series.push(Series {
                 recipe: planned.recipe.clone(),
@@ -197,7 +217,11 @@ impl Series {
 mod tests {
     use super::*;
 
-    fn outcomes(scores: impl IntoIterator<Item = Score>) -> Outcomes {
+    fn score(state: ScoreState, value: Option<ScoreValue>) -> ScoreOutcome<'static> {
+        ScoreOutcome { case_id: "q", state, value, passed: None, reason: None, error: None }
+    }
+
+    fn outcomes<'a>(scores: impl IntoIterator<Item = ScoreOutcome<'a>>) -> Outcomes {
         let mut outcomes = Outcomes::default();
         scores.into_iter().for_each(|score| outcomes.push(score));
         outcomes
@@ -206,22 +230,25 @@ mod tests {
     #[test]
     fn only_finite_values_are_scores() {
         for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-            let all = outcomes([Score::scored(ScoreValue::Number(value), Some(true), Json::new())]);
+            let score = score(ScoreState::Scored, Some(ScoreValue::Number(value)));
+            let all = outcomes([ScoreOutcome { passed: Some(true), ..score }]);
             let outcome = all.get(0).expect("a row");
             assert_eq!((outcome.state, outcome.passed), (ScoreState::Failed, None));
             assert!(outcome.value.is_none() && outcome.error.is_some());
         }
-        let all = outcomes([Score::scored(ScoreValue::Number(0.0), None, Json::new())]);
+        let all = outcomes([score(ScoreState::Scored, Some(ScoreValue::Number(0.0)))]);
         assert_eq!(all.get(0).expect("a row").value, Some(&ScoreValue::Number(0.0)));
     }
 
     #[test]
     fn a_row_that_contradicts_itself_is_a_failure() {
-        let mut score = Score::scored(ScoreValue::Bool(true), None, Json::new());
-        score.value = None;
-        let mut skipped = Score::skipped("no gold answers");
-        skipped.value = Some(ScoreValue::Number(0.0));
-        let all = outcomes([score, skipped, Score::skipped("no gold answers"), Score::skipped("no answers")]);
+        let skipped = |value, reason| ScoreOutcome { reason: Some(reason), ..score(ScoreState::Skipped, value) };
+        let all = outcomes([
+            score(ScoreState::Scored, None),
+            skipped(Some(ScoreValue::Number(0.0)), "no gold answers"),
+            skipped(None, "no gold answers"),
+            skipped(None, "no answers"),
+        ]);
         assert_eq!(all.get(0).expect("a row").state, ScoreState::Failed);
         assert!(all.get(1).expect("a row").value.is_none());
         let reasons: Vec<_> = (1..4).filter_map(|row| all.get(row)?.reason).collect();

@@ -198,13 +198,12 @@ impl AnswerRows {
         self.errors.get(row).map(from_json).transpose()
     }
 
-    /// The answer of `row`, without what evaluators do not read.
+    /// The answer of `row`, without what evaluators do not read: the case's id among it.
     ///
     /// # Errors
     /// When it is not what was written.
     pub fn answer(&self, row: usize) -> Result<Answer, DecodeError> {
         Ok(Answer {
-            case_id: self.case_id(row).to_string(),
             text: self.texts.get(row).map(str::to_string),
             citations: match &self.citations {
                 Some(citations) => list(citations.get(row).unwrap_or_default())?,

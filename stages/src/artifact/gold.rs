@@ -149,22 +149,24 @@ fn value(text: &str) -> Result<Value, DecodeError> {
 pub struct GoldRows {
     case_ids: Texts,
     answers: TextLists,
-    evidence: Texts,
+    /// `None` where nobody reads it.
+    evidence: Option<Texts>,
     values: Texts,
     metadata: Texts,
 }
 
 impl GoldRows {
-    /// Reads row group `group` of a table of [`Golds`].
+    /// Reads row group `group` of a table of [`Golds`]; its evidence where that is wanted: it is longer than all else.
     ///
     /// # Errors
     /// When it is damaged.
-    pub fn read(table: &TableFile, group: usize) -> Result<Self, DecodeError> {
-        let table = table.read(group, &["case_id", "answers", "evidence", "value", "metadata"])?;
+    pub fn read(table: &TableFile, group: usize, evidence: bool) -> Result<Self, DecodeError> {
+        let columns = ["case_id", "answers", "value", "metadata", "evidence"];
+        let table = table.read(group, if evidence { &columns } else { &columns[..4] })?;
         Ok(GoldRows {
             case_ids: table.texts("case_id")?,
             answers: table.text_lists("answers")?,
-            evidence: table.texts("evidence")?,
+            evidence: if evidence { Some(table.texts("evidence")?) } else { None },
             values: table.texts("value")?,
             metadata: table.texts("metadata")?,
         })
@@ -175,18 +177,17 @@ impl GoldRows {
         self.case_ids.get(row).unwrap_or_default()
     }
 
-    /// The gold of `row`, without labels and the case's own metadata, which evaluators do not read, and its evidence where that
-    /// is wanted: it takes longer to parse than all else.
+    /// The gold of `row`, without what evaluators do not read: labels, and the case's own metadata.
     ///
     /// # Errors
     /// When it is not what was written.
-    pub fn gold(&self, row: usize, evidence: bool) -> Result<Gold, DecodeError> {
+    pub fn gold(&self, row: usize) -> Result<Gold, DecodeError> {
         Ok(Gold {
             case_id: self.case_id(row).to_string(),
             answers: self.answers.get(row).map(str::to_string).collect(),
-            evidence: match evidence {
-                true => list(self.evidence.get(row).unwrap_or_default())?,
-                false => Vec::new(),
+            evidence: match &self.evidence {
+                Some(evidence) => list(evidence.get(row).unwrap_or_default())?,
+                None => Vec::new(),
             },
             value: value(self.values.get(row).unwrap_or_default())?,
             metadata: object(self.metadata.get(row).unwrap_or_default())?,
@@ -197,7 +198,7 @@ impl GoldRows {
     /// Hands on all that [`GoldRows::gold`] is made of, but the case's id.
     pub fn parts(&self, row: usize, part: &mut RowParts) {
         part.list(self.answers.get(row));
-        for column in [&self.evidence, &self.values, &self.metadata] {
+        for column in self.evidence.iter().chain([&self.values, &self.metadata]) {
             part.text(column.get(row));
         }
     }

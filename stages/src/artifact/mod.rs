@@ -39,5 +39,5 @@ pub use results::{Hit, KnownSources, ResultRows, Results, Retrieved, STATED_RECA
 pub use row_outcomes::RowOutcomes;
 pub use row_parts::RowParts;
 pub use score_keys::{ScoreKey, ScoreKeys};
-pub use scores::{Score, ScoreRow, ScoreState, ScoreValue, Scores};
+pub use scores::{Score, ScoreOutcome, ScoreOutcomes, ScoreRow, ScoreState, ScoreValue, Scores};
 pub use units::{BenchmarkInfo, Unit, UnitRows, Units};

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use ragstage_cache::table::{TableReader, TableWriter};
+use ragstage_cache::table::{TableReader, TableWriter, Texts};
 use ragstage_cache::table_file::{Rows, TableFile, TableSource};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -197,11 +197,11 @@ impl ScoreRow {
 const ALL: [&str; 9] = ["case_id", "state", "kind", "value", "label", "passed", "reason", "error", "detail"];
 
 impl Scores {
-    /// A row group.
+    /// A row group: the scores `rows` of `case_ids`, whatever case the rows are said to be of.
     ///
     /// # Errors
     /// Only through a fault of ours.
-    pub fn columns(rows: &[ScoreRow]) -> Result<TableWriter, DecodeError> {
+    pub fn columns<'a>(case_ids: impl Iterator<Item = &'a str>, rows: &[ScoreRow]) -> Result<TableWriter, DecodeError> {
         let scores = || rows.iter().map(|row| &row.score);
         let errors = scores().map(|row| row.error.as_ref().map(to_json).transpose()).collect::<Result<Vec<_>, _>>()?;
         let kinds = scores().map(|row| match &row.value {
@@ -215,7 +215,7 @@ impl Scores {
             _ => None,
         });
         let mut table = TableWriter::new(NAME, VERSION);
-        table.text("case_id", scores().map(|row| row.case_id.as_str()));
+        table.text("case_id", case_ids);
         table.text("state", scores().map(|row| row.state.name()));
         table.text("kind", kinds);
         table.opt_float("value", scores().map(|row| row.value.as_ref().and_then(ScoreValue::number)));
@@ -227,12 +227,20 @@ impl Scores {
         Ok(table)
     }
 
-    /// The scores of row group `group`. Without `details` those are not read, and empty.
+    /// The scores of row group `group` with what led to them.
     ///
     /// # Errors
     /// When it is damaged.
-    pub fn read(table: &TableFile, group: usize, details: bool) -> Result<Vec<ScoreRow>, DecodeError> {
-        rows_of(&table.read(group, if details { &ALL } else { &ALL[..8] })?)
+    pub fn read(table: &TableFile, group: usize) -> Result<Vec<ScoreRow>, DecodeError> {
+        rows_of(&table.read(group, &ALL)?)
+    }
+
+    /// The scores of row group `group`, without what led to them.
+    ///
+    /// # Errors
+    /// When it is damaged.
+    pub fn outcomes(table: &TableFile, group: usize) -> Result<ScoreOutcomes, DecodeError> {
+        ScoreOutcomes::of(&table.read(group, &ALL[..8])?)
     }
 
     /// What led to the scores of `rows` of row group `group`.
@@ -245,43 +253,110 @@ impl Scores {
     }
 }
 
-fn rows_of(table: &TableReader) -> Result<Vec<ScoreRow>, DecodeError> {
-    let (case_ids, states, kinds) = (table.texts("case_id")?, table.texts("state")?, table.texts("kind")?);
-    let (values, passed) = (table.opt_float("value")?, table.opt_bool("passed")?);
-    let (labels, reasons, errors) = (table.opt_texts("label")?, table.opt_texts("reason")?, table.opt_texts("error")?);
-    let details = if table.has("detail") { Some(table.texts("detail")?) } else { None };
-    let mut rows = Vec::with_capacity(table.rows());
-    for (i, (value, passed)) in values.into_iter().zip(passed).enumerate() {
-        let value = match (kinds.get(i).unwrap_or_default(), value, labels.get(i)) {
+/// What a row group of scores says of each case, but what led to it.
+pub struct ScoreOutcomes {
+    case_ids: Texts,
+    states: Texts,
+    kinds: Texts,
+    values: Vec<Option<f64>>,
+    labels: Texts,
+    passed: Vec<Option<bool>>,
+    reasons: Texts,
+    errors: Texts,
+}
+
+/// What is said of one case.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ScoreOutcome<'a> {
+    /// The case.
+    pub case_id: &'a str,
+    /// Whether there is a value.
+    pub state: ScoreState,
+    /// The value.
+    pub value: Option<ScoreValue>,
+    /// Whether the case passed.
+    pub passed: Option<bool>,
+    /// Why it was skipped.
+    pub reason: Option<&'a str>,
+    /// Why it failed.
+    pub error: Option<RowError>,
+}
+
+impl ScoreOutcomes {
+    fn of(table: &TableReader) -> Result<Self, DecodeError> {
+        Ok(ScoreOutcomes {
+            case_ids: table.texts("case_id")?,
+            states: table.texts("state")?,
+            kinds: table.texts("kind")?,
+            values: table.opt_float("value")?,
+            labels: table.opt_texts("label")?,
+            passed: table.opt_bool("passed")?,
+            reasons: table.opt_texts("reason")?,
+            errors: table.opt_texts("error")?,
+        })
+    }
+
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        self.values.len()
+    }
+
+    /// The cases, in their order.
+    pub fn case_ids(&self) -> impl Iterator<Item = &str> {
+        self.case_ids.iter().map(Option::unwrap_or_default)
+    }
+
+    /// What is said in `row`.
+    ///
+    /// # Errors
+    /// When it is not what was written.
+    pub fn get(&self, row: usize) -> Result<ScoreOutcome<'_>, DecodeError> {
+        let number = self.values.get(row).copied().flatten();
+        let value = match (self.kinds.get(row).unwrap_or_default(), number, self.labels.get(row)) {
             ("none", _, _) => None,
             ("number", Some(value), _) => Some(ScoreValue::Number(value)),
             ("bool", Some(value), _) => Some(ScoreValue::Bool(value != 0.0)),
             ("label", _, Some(label)) => Some(ScoreValue::Label(label.to_string())),
-            (kind, _, _) => return Err(DecodeError::Format(format!("row {i}: no value of kind {kind}"))),
+            (kind, _, _) => return Err(DecodeError::Format(format!("row {row}: no value of kind {kind}"))),
         };
-        let name = states.get(i).unwrap_or_default();
+        let name = self.states.get(row).unwrap_or_default();
         let state = [ScoreState::Scored, ScoreState::Skipped, ScoreState::Failed]
             .into_iter()
             .find(|state| state.name() == name)
-            .ok_or_else(|| DecodeError::Format(format!("row {i}: unknown state {name}")))?;
-        rows.push(ScoreRow {
-            score: Score {
-                case_id: case_ids.get(i).unwrap_or_default().to_string(),
-                state,
-                value,
-                passed,
-                reason: reasons.get(i).map(str::to_string),
-                detail: Json::new(),
-                error: errors.get(i).map(from_json).transpose()?,
-                usage: Vec::new(),
-            },
-            detail: match details.as_ref().and_then(|details| details.get(i)) {
-                Some("{}") | None => Cow::Borrowed("{}"),
-                Some(detail) => Cow::Owned(detail.to_string()),
-            },
-        });
+            .ok_or_else(|| DecodeError::Format(format!("row {row}: unknown state {name}")))?;
+        Ok(ScoreOutcome {
+            case_id: self.case_ids.get(row).unwrap_or_default(),
+            state,
+            value,
+            passed: self.passed.get(row).copied().flatten(),
+            reason: self.reasons.get(row),
+            error: self.errors.get(row).map(from_json).transpose()?,
+        })
     }
-    Ok(rows)
+}
+
+fn rows_of(table: &TableReader) -> Result<Vec<ScoreRow>, DecodeError> {
+    let outcomes = ScoreOutcomes::of(table)?;
+    let details = table.texts("detail")?;
+    let row = |row: usize| {
+        let ScoreOutcome { case_id, state, value, passed, reason, error } = outcomes.get(row)?;
+        let score = Score {
+            case_id: case_id.to_string(),
+            state,
+            value,
+            passed,
+            reason: reason.map(str::to_string),
+            detail: Json::new(),
+            error,
+            usage: Vec::new(),
+        };
+        let detail = match details.get(row) {
+            Some("{}") | None => Cow::Borrowed("{}"),
+            Some(detail) => Cow::Owned(detail.to_string()),
+        };
+        Ok(ScoreRow { score, detail })
+    };
+    (0..outcomes.rows()).map(row).collect()
 }
 
 impl TableArtifact for Scores {
@@ -293,7 +368,7 @@ impl TableArtifact for Scores {
 impl Artifact for Scores {
     fn encode(&self) -> Result<Vec<u8>, DecodeError> {
         let rows = self.rows.iter().cloned().map(ScoreRow::of).collect::<Result<Vec<_>, _>>()?;
-        Ok(Scores::columns(&rows)?.finish()?)
+        Ok(Scores::columns(self.rows.iter().map(|row| row.case_id.as_str()), &rows)?.finish()?)
     }
 
     fn decode(bytes: Vec<u8>) -> Result<Self, DecodeError> {

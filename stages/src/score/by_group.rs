@@ -42,7 +42,8 @@ impl ScoreResponses {
         let previous = PreviousScores::open(context);
         let slot = key_of(&Slot { evaluator: &*self.evaluator, salt: self.salt });
         let table_fault = |error: TableError| encode(error);
-        let mut scores = TableStream::new(Scores::columns(&[]).map_err(encode)?).map_err(table_fault)?;
+        let mut scores =
+            TableStream::new(Scores::columns(std::iter::empty(), &[]).map_err(encode)?).map_err(table_fault)?;
         let mut keys = TableStream::new(ScoreKeys::columns(&[])).map_err(table_fault)?;
         let done: Vec<Mutex<Option<ScoredGroup>>> = (0..tables.groups()).map(|_| Mutex::default()).collect();
         context.spread(tables.groups(), &|group| {
@@ -50,7 +51,8 @@ impl ScoreResponses {
             let Some((rows, row_keys)) = self.score_group(context, &slot, previous.as_ref(), group, &read)? else {
                 return Ok(());
             };
-            let columns = Scores::columns(&rows).map_err(encode)?;
+            let case_ids = (0..rows.len()).map(|row| read.case_id(row));
+            let columns = Scores::columns(case_ids, &rows).map_err(encode)?;
             let scored = ScoredGroup {
                 scores: scores.encode(group, columns).map_err(table_fault)?,
                 keys: keys.encode(group, ScoreKeys::columns(&row_keys)).map_err(table_fault)?,
@@ -88,8 +90,8 @@ impl ScoreResponses {
     ) -> Result<Option<KeyedScores>, StageError> {
         let rows = tables.rows;
         if self.evaluator.reads().needs_answer() && self.answers.is_none() {
-            let skipped = |row| self.row(tables, row, Ok(Score::skipped(NO_ANSWERS)));
-            let skipped = (0..rows).map(skipped).collect::<Result<_, _>>().map_err(encode)?;
+            let skipped = ScoreRow::of(Score::skipped(NO_ANSWERS)).map_err(encode)?;
+            let skipped = vec![skipped; rows];
             return Ok(Some((skipped, vec![None; rows])));
         }
         let errors = (0..rows).map(|row| tables.error(row)).collect::<Result<Vec<_>, _>>().map_err(encode)?;
@@ -138,11 +140,8 @@ impl ScoreResponses {
         let mut known = known.into_iter();
         for (row, (error, key)) in errors.into_iter().zip(&mut keys).enumerate() {
             rows.push(match (error, known.next().flatten()) {
-                (Some(error), _) => self.row(tables, row, Ok(unscored(&error))).map_err(encode)?,
-                (None, Some(known)) => {
-                    let case_id = tables.case_id(row).to_string();
-                    ScoreRow { score: Score { case_id, ..known.score }, ..known }
-                }
+                (Some(error), _) => ScoreRow::of(unscored(&error)).map_err(encode)?,
+                (None, Some(known)) => known,
                 (None, None) => {
                     let score = computed.next().ok_or_else(|| encode("fewer rows came back than were asked for"))?;
                     match &score {
@@ -152,7 +151,7 @@ impl ScoreResponses {
                             failed.push((tables.case_id(row), error.clone()));
                         }
                     }
-                    self.row(tables, row, score).map_err(encode)?
+                    ScoreRow::of(score.unwrap_or_else(Score::failed)).map_err(encode)?
                 }
             });
         }
@@ -161,12 +160,6 @@ impl ScoreResponses {
             context.own_rows_done(&done, &failed);
         }
         Ok(Some((rows, keys)))
-    }
-
-    /// The row of a score, or of why there is none.
-    fn row(&self, tables: &GroupTables, row: usize, score: Result<Score, RowError>) -> Result<ScoreRow, DecodeError> {
-        let case_id = tables.case_id(row).to_string();
-        ScoreRow::of(Score { case_id, ..score.unwrap_or_else(Score::failed) })
     }
 
     /// The scores of `missing`, rows with their keys.

@@ -7,17 +7,9 @@ use crate::python::{is_alphanumeric, is_whitespace};
 /// is no article. Characters of no word, such as dashes beyond ASCII, stay and end a word.
 pub(crate) fn plain_text(text: &str, articles: &[&str]) -> String {
     let mut plain = PlainText { text: String::with_capacity(text.len()), articles, word: None, gap: false };
-    let mut rest = text;
-    // Most texts are words of ASCII letters: they are put in a word at a time.
-    while text.is_ascii() && !rest.is_empty() {
-        let (word, after) = rest.split_at(rest.bytes().take_while(u8::is_ascii_alphanumeric).count());
-        plain.push_word(word);
-        let mut other = after.chars();
-        other.next().into_iter().for_each(|c| plain.push(c));
-        rest = other.as_str();
-    }
-    if !text.is_ascii() {
-        text.to_lowercase().chars().for_each(|c| plain.push(c));
+    match text.is_ascii() {
+        true => text.bytes().for_each(|byte| plain.push_ascii(byte)),
+        false => text.to_lowercase().chars().for_each(|c| plain.push(c)),
     }
     plain.end_word();
     plain.text
@@ -25,8 +17,46 @@ pub(crate) fn plain_text(text: &str, articles: &[&str]) -> String {
 
 /// The words of a plain text; a blank one has none.
 pub(crate) fn words(plain: &str) -> Vec<&str> {
-    plain.split(' ').filter(|word| !word.is_empty()).collect()
+    let mut words = Vec::with_capacity(plain.bytes().filter(|byte| *byte == b' ').count() + 1);
+    let mut start = 0;
+    // Words are too short for a search that tests many bytes at once.
+    for (at, byte) in plain.bytes().enumerate() {
+        if byte == b' ' {
+            words.extend(plain.get(start..at).filter(|word| !word.is_empty()));
+            start = at + 1;
+        }
+    }
+    words.extend(plain.get(start..).filter(|word| !word.is_empty()));
+    words
 }
+
+/// What an ASCII character is to a plain text.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// A letter or a digit, in lower case.
+    OfWord(u8),
+    Punctuation,
+    Whitespace,
+    Other,
+}
+
+const KINDS: [Kind; 128] = {
+    let mut kinds = [Kind::Other; 128];
+    let mut byte = 0u8;
+    while byte < 128 {
+        kinds[byte as usize] = if byte.is_ascii_alphanumeric() {
+            Kind::OfWord(byte.to_ascii_lowercase())
+        } else if byte.is_ascii_punctuation() {
+            Kind::Punctuation
+        } else if matches!(byte, b'\t'..=b'\r' | 0x1c..=b' ') {
+            Kind::Whitespace
+        } else {
+            Kind::Other
+        };
+        byte += 1;
+    }
+    kinds
+};
 
 struct PlainText<'a> {
     text: String,
@@ -38,17 +68,23 @@ struct PlainText<'a> {
 }
 
 impl PlainText<'_> {
-    /// Puts in letters and digits of ASCII.
-    fn push_word(&mut self, word: &str) {
-        if word.is_empty() {
-            return;
-        }
-        self.close_gap();
-        let start = self.text.len();
-        self.word.get_or_insert(start);
-        self.text.push_str(word);
-        if let Some(word) = self.text.get_mut(start..) {
-            word.make_ascii_lowercase();
+    /// As [`PlainText::push`] of a character of ASCII, of which most texts are alone.
+    #[inline]
+    fn push_ascii(&mut self, byte: u8) {
+        match KINDS.get(usize::from(byte)) {
+            Some(Kind::OfWord(letter)) => {
+                self.close_gap();
+                if self.word.is_none() {
+                    self.word = Some(self.text.len());
+                }
+                self.text.push(char::from(*letter));
+            }
+            Some(Kind::Punctuation) => {}
+            Some(Kind::Whitespace) => {
+                self.end_word();
+                self.gap = true;
+            }
+            _ => self.push(char::from(byte)),
         }
     }
 
@@ -82,8 +118,7 @@ impl PlainText<'_> {
     /// Takes the last word away again where it is an article.
     fn end_word(&mut self) {
         let Some(start) = self.word.take() else { return };
-        let is_article = self.text.get(start..).is_some_and(|word| self.articles.contains(&word));
-        if is_article {
+        if self.text.get(start..).is_some_and(|word| self.articles.contains(&word)) {
             self.text.truncate(start);
             if self.text.ends_with(' ') {
                 self.text.pop();
@@ -121,7 +156,8 @@ mod tests {
 
     #[test]
     fn ascii_is_read_as_all_else_is() {
-        for text in ["The  a cat, an' the hat.", " \tA\u{1c}AN the", "x the", "the\u{7f}a b", "a-b_a A"] {
+        let all: String = (0..128u8).flat_map(|byte| ['x', char::from(byte), 'Y', ' ', char::from(byte)]).collect();
+        for text in [all.as_str(), "The  a cat, an' the hat.", " \tA\u{1c}AN the", "x the", "the\u{7f}a b", "a-b_a A"] {
             let mut other = plain(&format!("{text} é"));
             other.truncate(other.len() - "é".len());
             assert_eq!(plain(text), other.trim_end_matches(' '), "{text:?}");

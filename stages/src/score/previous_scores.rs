@@ -80,7 +80,7 @@ impl PreviousScores {
 
     fn read(&self, group: usize) -> Option<Arc<Group>> {
         let keys = ScoreKeys::read(&self.keys, group).ok()?;
-        let rows = Scores::read(&self.scores, group, true).ok()?;
+        let rows = Scores::read(&self.scores, group).ok()?;
         (keys.len() == rows.len()).then(|| Arc::new(Group { keys, rows }))
     }
 }

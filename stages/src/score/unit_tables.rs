@@ -39,7 +39,6 @@ pub(super) struct GroupTables {
     results: Option<ResultRows>,
     answers: Option<AnswerRows>,
     pub(super) rows: usize,
-    evidence: bool,
 }
 
 enum GroupGold {
@@ -128,7 +127,7 @@ impl<'a> UnitTables<'a> {
         let action = self.action;
         let gold = match &self.gold {
             GoldTable::Whole { gold, queries } => {
-                let gold = GoldRows::read(gold, group).map_err(fault(&action.gold))?;
+                let gold = GoldRows::read(gold, group, !self.reads.without_evidence).map_err(fault(&action.gold))?;
                 let questions = match queries {
                     Some(queries) => {
                         let (ids, questions) = Queries::questions(queries, group).map_err(fault(&action.queries))?;
@@ -159,7 +158,7 @@ impl<'a> UnitTables<'a> {
             }
             None => None,
         };
-        let tables = GroupTables { gold, results, answers, rows: rows.len(), evidence: !self.reads.without_evidence };
+        let tables = GroupTables { gold, results, answers, rows: rows.len() };
         if let Some(results) = &tables.results {
             let pairs = (0..rows.len()).map(|row| (results.case_id(row), tables.case_id(row)));
             same_cases(&action.results, pairs)?;
@@ -198,7 +197,7 @@ impl GroupTables {
     /// Hands `see` the gold of `row`.
     pub(super) fn with_gold<T>(&self, row: usize, see: impl FnOnce(&Gold) -> T) -> Result<T, DecodeError> {
         match &self.gold {
-            GroupGold::Whole { gold, .. } => Ok(see(&gold.gold(row, self.evidence)?)),
+            GroupGold::Whole { gold, .. } => Ok(see(&gold.gold(row)?)),
             GroupGold::Some { gold, cases, .. } => {
                 let gold = cases.get(row).and_then(|&case| gold.rows.get(case));
                 gold.map(see).ok_or_else(|| DecodeError::Format(format!("no gold in row {row}")))
