@@ -8,9 +8,11 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use ragstage_cache::action::{ACTION_FORMAT, ActionRecord, ActionSpend, OutputRecord};
 use ragstage_cache::{Digest, Manifest, StoreError};
-use ragstage_stages::contract::{Action, Produced, Spend};
+use ragstage_stages::contract::{Action, Output, Produced, Spend};
 use ragstage_stages::error::StageError;
 use ragstage_stages::step::Step;
+
+use rayon::prelude::*;
 
 use super::context::ActionContext;
 use super::event::Event;
@@ -200,19 +202,21 @@ pub fn whole(shared: &Shared, key: &Digest) -> Result<Option<ActionRecord>, Stor
 }
 
 fn store_outputs(shared: &Shared, produced: &Produced) -> Result<Vec<OutputRecord>, StoreError> {
-    produced
-        .outputs
-        .iter()
-        .map(|output| {
-            Ok(OutputRecord {
-                name: output.name.to_string(),
-                digest: shared.store.cas().put(&output.bytes)?,
-                bytes: output.bytes.len() as u64,
-                rows: output.rows,
-                observation: output.observation,
-            })
+    // So large that hashing and writing one takes longer than to wake another thread for the next.
+    const LARGE: usize = 4 << 20;
+    let record = |output: &Output| {
+        Ok(OutputRecord {
+            name: output.name.to_string(),
+            digest: shared.store.cas().put(&output.bytes)?,
+            bytes: output.bytes.len() as u64,
+            rows: output.rows,
+            observation: output.observation,
         })
-        .collect()
+    };
+    match produced.outputs.iter().filter(|output| output.bytes.len() > LARGE).count() > 1 {
+        true => shared.threads.install(|| produced.outputs.par_iter().map(record).collect()),
+        false => produced.outputs.iter().map(record).collect(),
+    }
 }
 
 fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use ragstage_stages::aggregate::{Counts, NoHeadline, mean};
-use ragstage_stages::artifact::{Golds, Json, Queries, Score, ScoreValue};
+use ragstage_stages::artifact::{Detail, Golds, Queries, Score, ScoreValue};
 use ragstage_stages::error::{InputError, RowError, RowErrorKind};
 use ragstage_stages::responses::{Parts, Response, ResponseLine, Twins, parse_response, response_lines};
 use ragstage_stages::score::{CaseView, Evaluator, Passages, Reads, ResponseView};
@@ -78,7 +78,7 @@ impl CaseScores {
                 let case = CaseView { case_id: &gold.case_id, query, gold };
                 let mut score = evaluate(evaluator, *reads, &case, response, &passages);
                 if !details {
-                    score.detail = Json::new();
+                    score.detail = Detail::new();
                 }
                 score
             };

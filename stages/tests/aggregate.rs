@@ -23,7 +23,7 @@ fn number(value: f64) -> Score {
 }
 
 fn verdict(value: bool) -> Score {
-    let detail = [("matched_answers".to_string(), json!([]))].into_iter().collect();
+    let detail: Json = [("matched_answers".to_string(), json!([]))].into_iter().collect();
     Score::scored(ScoreValue::Bool(value), Some(value), detail)
 }
 

@@ -263,7 +263,7 @@ fn scores() -> impl Strategy<Value = Scores> {
             value,
             passed,
             reason,
-            detail,
+            detail: detail.into(),
             error,
             usage: Vec::new(),
         },

@@ -98,7 +98,9 @@ const FOUR: RubricScale = RubricScale::Number { min: 0, max: 4, passes: Some(3) 
 fn told(scores: &[Score]) -> Vec<(ScoreState, Option<f64>, &str)> {
     let mut told = Vec::with_capacity(scores.len());
     for score in scores {
-        let not_asked = score.detail.get("not_asked").and_then(Value::as_str);
+        let not_asked = score.detail.get("not_asked").unwrap_or_default().as_str().map(str::to_string);
+        // So few that they may stay in memory.
+        let not_asked = not_asked.map(|text| &*text.leak());
         let why = score.reason.as_deref().or(not_asked).unwrap_or_default();
         told.push((score.state, score.value.as_ref().and_then(ScoreValue::number), why));
     }
@@ -219,7 +221,7 @@ fn openvikings_judge_reads_as_it_does_where_that_is_asked() {
     let kind = |scale, parse| JudgeKind::OpenViking { scale, parse, refusals: false };
     let lenient = scene.run(&scene.judge(kind(OpenVikingScale::Graded, OpenVikingParse::OpenViking)));
     assert_eq!(lenient[0].value, Some(ScoreValue::Number(0.0)), "the first digit that stands alone");
-    assert_eq!(lenient[0].detail["parsed_by"], "standalone_digit");
+    assert_eq!(lenient[0].detail.get("parsed_by").unwrap_or_default(), "standalone_digit");
     assert!(scene.server.asked().iter().all(|body| body.get("response_format").is_none()));
     let strict = scene.run(&scene.judge(kind(OpenVikingScale::Binary, OpenVikingParse::Strict)));
     assert_eq!(strict[0].error.as_ref().map(|error| error.kind.name()), Some("bad_reply"));

@@ -183,7 +183,7 @@ fn score_difference(score: &Score, expected: &Value) -> Option<String> {
         return Some(format!("passed {:?}, Heta has {}", score.passed, expected["passed"]));
     }
     let mut fields = metadata.as_object().into_iter().flatten();
-    let different = fields.find(|(name, value)| score.detail.get(*name) != Some(value));
+    let different = fields.find(|(name, value)| score.detail.get(name).as_ref() != Some(*value));
     different.map(|(name, value)| format!("{name} {:?}, Heta has {value}", score.detail.get(name)))
 }
 

@@ -53,7 +53,7 @@ pub fn evaluated(generated: &Value, dataset: &str, scores: &CaseScores) -> Evalu
         };
         let (f1, recall, accuracy) = (value(&f1), value(&recall), value(&judged));
         let judgement = case.as_deref().and_then(|case| judged.get(case)).map(|score| &score.detail);
-        let refused = judgement.is_some_and(|detail| detail.get("refusal") == Some(&Value::Bool(true)));
+        let refused = judgement.is_some_and(|detail| detail.get("refusal") == Some(Value::Bool(true)));
         // A judge's point is a whole number there, and that of the refusal check is none.
         let points = match accuracy {
             Some(points) if refused => json!(points),
@@ -68,7 +68,7 @@ pub fn evaluated(generated: &Value, dataset: &str, scores: &CaseScores) -> Evalu
         metrics.insert("Accuracy".to_string(), points.clone());
         let reasoning = match judgement {
             _ if refused => json!(REFUSAL_REASONING),
-            Some(detail) => detail.get("reasoning").cloned().unwrap_or_else(|| json!("")),
+            Some(detail) => detail.get("reasoning").unwrap_or_else(|| json!("")),
             None => json!(""),
         };
         let label = match accuracy {

@@ -1,6 +1,6 @@
 //! Every case of every unit, in the order in which reports list them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use super::action::{ResponseTable, ScoreTable};
 use super::planned_query::PlannedQuery;
 use crate::artifact::{Queries, Units};
-use crate::contract::{Context, decoded, derived, opened};
+use crate::contract::{Context, decoded, derived_on_all_cores, opened};
 use crate::error::{StageError, StageErrorKind};
 use crate::step::Step;
 
@@ -61,16 +61,22 @@ struct CaseNames {
 
 impl CaseNames {
     fn read(context: &dyn Context, step: Step, digest: &Digest) -> Result<Arc<Self>, StageError> {
-        derived(context, step, digest, &|| {
+        derived_on_all_cores(context, digest, CaseNames::size, || {
             let fault = |why: String| StageError { step, kind: StageErrorKind::Artifact { digest: *digest, why } };
             let table = opened::<Queries>(context, step, digest)?;
             if table.groups().any(|rows| rows.start % TableStream::GROUP_ROWS != 0) {
                 return Err(fault("its row groups are of another size".to_string()));
             }
-            let groups = (0..table.groups().len()).map(|group| Queries::names(&table, group));
+            let groups = (0..table.groups().len()).into_par_iter().map(|group| Queries::names(&table, group));
             let groups = groups.collect::<Result<_, _>>().map_err(|error| fault(error.to_string()))?;
             Ok(CaseNames { groups, rows: table.rows() })
         })
+    }
+
+    /// About how many bytes they take in memory.
+    fn size(&self) -> usize {
+        const NAME: usize = 32;
+        self.rows * NAME
     }
 
     fn get(&self, row: usize) -> CaseName<'_> {
@@ -124,21 +130,14 @@ impl CaseList {
 
     /// The categories by name, cases without one first; nothing where no case has one.
     pub(super) fn categories(&self) -> Vec<Category<'_>> {
-        let mut categories: Vec<Category<'_>> = Vec::new();
-        let mut places: HashMap<Option<&str>, usize> = HashMap::new();
+        let mut categories: BTreeMap<Option<&str>, Vec<usize>> = BTreeMap::new();
         for entry in 0..self.len() {
-            let name = self.query(entry).category;
-            let place = *places.entry(name).or_insert_with(|| {
-                categories.push(Category { name, entries: Vec::new() });
-                categories.len() - 1
-            });
-            categories[place].entries.push(entry);
+            categories.entry(self.query(entry).category).or_default().push(entry);
         }
-        if let [Category { name: None, .. }] = categories.as_slice() {
-            return Vec::new();
+        if categories.len() == 1 && categories.contains_key(&None) {
+            categories.clear();
         }
-        categories.sort_unstable_by_key(|category| category.name);
-        categories
+        categories.into_iter().map(|(name, entries)| Category { name, entries }).collect()
     }
 
     /// How many cases there are.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use ragstage_cache::Digest;
 use ragstage_cache::table::{TableReader, TableWriter, TextLists, Texts};
-use ragstage_cache::table_file::{TableFile, TableSource};
+use ragstage_cache::table_file::{Rows, TableFile, TableSource};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -132,12 +132,12 @@ fn rows_of(table: &TableReader) -> Result<Vec<Gold>, DecodeError> {
 }
 
 impl Golds {
-    /// All of row group `group`.
+    /// `rows` of row group `group`.
     ///
     /// # Errors
     /// When it is damaged.
-    pub fn read(table: &TableFile, group: usize) -> Result<Vec<Gold>, DecodeError> {
-        rows_of(&table.read(group, &ALL)?)
+    pub fn read(table: &TableFile, group: usize, rows: &Rows) -> Result<Vec<Gold>, DecodeError> {
+        rows_of(&table.read_rows(group, &ALL, rows)?)
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod answers;
 mod chunks;
+mod detail;
 mod documents;
 mod entities;
 mod extracted;
@@ -25,6 +26,7 @@ mod units;
 
 pub use answers::{Answer, AnswerRows, AnswerSample, Answers, Citation};
 pub use chunks::{Chunk, Chunks};
+pub use detail::Detail;
 pub use documents::{Document, Documents};
 pub use entities::{Entities, Entity};
 pub use extracted::{ChunkFacts, Extracted, ExtractedChunk, FoundAlias, FoundEntity, FoundRelation};
@@ -39,5 +41,5 @@ pub use results::{Hit, KnownSources, ResultRows, Results, Retrieved, STATED_RECA
 pub use row_outcomes::RowOutcomes;
 pub use row_parts::RowParts;
 pub use score_keys::{ScoreKey, ScoreKeys};
-pub use scores::{Score, ScoreOutcome, ScoreOutcomes, ScoreRow, ScoreState, ScoreValue, Scores};
+pub use scores::{Score, ScoreOutcome, ScoreOutcomes, ScoreRow, ScoreRows, ScoreState, ScoreValue, Scores};
 pub use units::{BenchmarkInfo, Unit, UnitRows, Units};

@@ -1,7 +1,7 @@
 //! `queries`: what is asked. Holds nothing of the gold, so that a corrected answer makes no query stale.
 
 use ragstage_cache::table::{TableReader, TableWriter, Texts};
-use ragstage_cache::table_file::{TableFile, TableSource};
+use ragstage_cache::table_file::{Rows, TableFile, TableSource};
 
 use crate::contract::{Artifact, TableArtifact};
 use crate::error::DecodeError;
@@ -66,12 +66,12 @@ impl Queries {
         Ok((table.texts("case_id")?, table.texts("text")?))
     }
 
-    /// All of row group `group`.
+    /// `rows` of row group `group`.
     ///
     /// # Errors
     /// When it is damaged.
-    pub fn read(table: &TableFile, group: usize) -> Result<Vec<Query>, DecodeError> {
-        rows_of(&table.read(group, &["case_id", "text", "category"])?)
+    pub fn read(table: &TableFile, group: usize, rows: &Rows) -> Result<Vec<Query>, DecodeError> {
+        rows_of(&table.read_rows(group, &["case_id", "text", "category"], rows)?)
     }
 
     /// The case ids and the categories of row group `group`.

@@ -7,7 +7,8 @@ use ragstage_cache::table_file::{Rows, TableFile, TableSource};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::json::{Json, from_json, object, object_text, to_json};
+use super::detail::Detail;
+use super::json::{Json, from_json, object, to_json};
 use crate::contract::{Artifact, TableArtifact};
 use crate::error::{DecodeError, RowError};
 use crate::model::ModelUsage;
@@ -92,9 +93,9 @@ pub struct Score {
     /// Why it was skipped.
     #[serde(default)]
     pub reason: Option<String>,
-    /// What led to the value, e.g. `matched`, `expected`, `matched_reference_ids`.
+    /// What led to the value.
     #[serde(default)]
-    pub detail: Json,
+    pub detail: Detail,
     /// Why it failed.
     #[serde(skip)]
     pub error: Option<RowError>,
@@ -108,14 +109,14 @@ impl Score {
     pub const MOST: f64 = 1e100;
 
     /// A scored case.
-    pub fn scored(value: ScoreValue, passed: Option<bool>, detail: Json) -> Self {
+    pub fn scored(value: ScoreValue, passed: Option<bool>, detail: impl Into<Detail>) -> Self {
         Score {
             case_id: String::new(),
             state: ScoreState::Scored,
             value: Some(value),
             passed,
             reason: None,
-            detail,
+            detail: detail.into(),
             error: None,
             usage: Vec::new(),
         }
@@ -129,7 +130,7 @@ impl Score {
             value: None,
             passed: None,
             reason: Some(reason.into()),
-            detail: Json::new(),
+            detail: Detail::new(),
             error: None,
             usage: Vec::new(),
         }
@@ -143,7 +144,7 @@ impl Score {
             value: None,
             passed: None,
             reason: None,
-            detail: Json::new(),
+            detail: Detail::new(),
             error: Some(error),
             usage: Vec::new(),
         }
@@ -165,6 +166,8 @@ pub struct Scores {
 
 const NAME: &str = "scores";
 const VERSION: u32 = 1;
+/// The detail of a score that has none.
+const NO_DETAIL: &str = "{}";
 
 /// A score as a table has it: what led to its value is JSON text that nobody has parsed.
 #[derive(Debug, Clone, PartialEq)]
@@ -176,54 +179,158 @@ pub struct ScoreRow {
 }
 
 impl ScoreRow {
-    /// The row of `score`.
-    ///
-    /// # Errors
-    /// Only through a fault of ours.
-    pub fn of(mut score: Score) -> Result<Self, DecodeError> {
-        let detail = object_text(&std::mem::take(&mut score.detail))?;
-        Ok(ScoreRow { score, detail })
-    }
-
     /// The score with its detail.
     ///
     /// # Errors
     /// When the detail is not what was written.
     pub fn whole(self) -> Result<Score, DecodeError> {
-        Ok(Score { detail: object(&self.detail)?, ..self.score })
+        Ok(Score { detail: object(&self.detail)?.into(), ..self.score })
+    }
+}
+
+/// Scores of a row group, column by column: most of what a score may have, most scores do not.
+#[derive(Debug, Default)]
+pub struct ScoreRows {
+    cells: Vec<Cell>,
+    labels: SparseTexts,
+    reasons: SparseTexts,
+    /// JSON.
+    errors: SparseTexts,
+    /// What led to the scores, one text after the other, and where each of them ends.
+    details: Vec<u8>,
+    detail_ends: Vec<usize>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Cell {
+    state: ScoreState,
+    kind: &'static str,
+    number: Option<f64>,
+    passed: Option<bool>,
+}
+
+/// The texts of those rows that have one, in their order.
+#[derive(Debug, Default)]
+struct SparseTexts(Vec<(usize, String)>);
+
+impl SparseTexts {
+    fn push(&mut self, row: usize, text: Option<String>) {
+        self.0.extend(text.map(|text| (row, text)));
+    }
+
+    /// The text of each of so many `rows`.
+    fn column(&self, rows: usize) -> impl Iterator<Item = Option<&str>> {
+        let mut texts = self.0.iter().peekable();
+        (0..rows).map(move |row| texts.next_if(|(of, _)| *of == row).map(|(_, text)| text.as_str()))
+    }
+}
+
+impl ScoreRows {
+    /// No scores, with room for so many.
+    pub fn with_capacity(rows: usize) -> Self {
+        ScoreRows { cells: Vec::with_capacity(rows), detail_ends: Vec::with_capacity(rows), ..ScoreRows::default() }
+    }
+
+    /// The number of rows.
+    pub fn len(&self) -> usize {
+        self.cells.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.cells.is_empty()
+    }
+
+    /// How many of them failed.
+    pub fn failed(&self) -> usize {
+        self.errors.0.len()
+    }
+
+    /// Adds `score`, of whatever case.
+    ///
+    /// # Errors
+    /// Only through a fault of ours.
+    pub fn push(&mut self, score: Score) -> Result<(), DecodeError> {
+        let error = score.error.as_ref().map(to_json).transpose()?;
+        score.detail.write(&mut self.details)?;
+        self.put(score.state, score.value.as_ref(), score.passed, (score.reason, error));
+        Ok(())
+    }
+
+    /// Adds a score that a table had.
+    ///
+    /// # Errors
+    /// Only through a fault of ours.
+    pub fn push_row(&mut self, row: &ScoreRow) -> Result<(), DecodeError> {
+        let ScoreRow { score, detail } = row;
+        let error = score.error.as_ref().map(to_json).transpose()?;
+        self.details.extend_from_slice(detail.as_bytes());
+        self.put(score.state, score.value.as_ref(), score.passed, (score.reason.clone(), error));
+        Ok(())
+    }
+
+    /// Adds all but the detail, which is there already.
+    fn put(
+        &mut self,
+        state: ScoreState,
+        value: Option<&ScoreValue>,
+        passed: Option<bool>,
+        (reason, error): (Option<String>, Option<String>),
+    ) {
+        let row = self.cells.len();
+        let (kind, label) = match value {
+            None => ("none", None),
+            Some(ScoreValue::Number(_)) => ("number", None),
+            Some(ScoreValue::Bool(_)) => ("bool", None),
+            Some(ScoreValue::Label(label)) => ("label", Some(label.clone())),
+        };
+        self.cells.push(Cell { state, kind, number: value.and_then(ScoreValue::number), passed });
+        self.labels.push(row, label);
+        self.reasons.push(row, reason);
+        self.errors.push(row, error);
+        self.detail_ends.push(self.details.len());
+    }
+
+    /// Adds the rows of `others` after these.
+    pub fn append(&mut self, others: ScoreRows) {
+        let (rows, start) = (self.cells.len(), self.details.len());
+        self.cells.extend(others.cells);
+        for (these, others) in
+            [(&mut self.labels, others.labels), (&mut self.reasons, others.reasons), (&mut self.errors, others.errors)]
+        {
+            these.0.extend(others.0.into_iter().map(|(row, text)| (rows + row, text)));
+        }
+        self.details.extend_from_slice(&others.details);
+        self.detail_ends.extend(others.detail_ends.into_iter().map(|end| start + end));
+    }
+
+    fn details(&self) -> Result<impl Iterator<Item = &str>, DecodeError> {
+        let details = std::str::from_utf8(&self.details).map_err(|error| DecodeError::Format(error.to_string()))?;
+        let starts = std::iter::once(0).chain(self.detail_ends.iter().copied());
+        let ends = self.detail_ends.iter();
+        Ok(starts.zip(ends).map(move |(start, end)| details.get(start..*end).unwrap_or_default()))
     }
 }
 
 const ALL: [&str; 9] = ["case_id", "state", "kind", "value", "label", "passed", "reason", "error", "detail"];
 
 impl Scores {
-    /// A row group: the scores `rows` of `case_ids`, whatever case the rows are said to be of.
+    /// A row group: the scores `rows` of `case_ids`.
     ///
     /// # Errors
     /// Only through a fault of ours.
-    pub fn columns<'a>(case_ids: impl Iterator<Item = &'a str>, rows: &[ScoreRow]) -> Result<TableWriter, DecodeError> {
-        let scores = || rows.iter().map(|row| &row.score);
-        let errors = scores().map(|row| row.error.as_ref().map(to_json).transpose()).collect::<Result<Vec<_>, _>>()?;
-        let kinds = scores().map(|row| match &row.value {
-            None => "none",
-            Some(ScoreValue::Number(_)) => "number",
-            Some(ScoreValue::Bool(_)) => "bool",
-            Some(ScoreValue::Label(_)) => "label",
-        });
-        let labels = scores().map(|row| match &row.value {
-            Some(ScoreValue::Label(label)) => Some(label.as_str()),
-            _ => None,
-        });
+    pub fn columns<'a>(case_ids: impl Iterator<Item = &'a str>, rows: &ScoreRows) -> Result<TableWriter, DecodeError> {
+        let cells = || rows.cells.iter();
         let mut table = TableWriter::new(NAME, VERSION);
         table.text("case_id", case_ids);
-        table.text("state", scores().map(|row| row.state.name()));
-        table.text("kind", kinds);
-        table.opt_float("value", scores().map(|row| row.value.as_ref().and_then(ScoreValue::number)));
-        table.opt_text("label", labels);
-        table.opt_bool("passed", scores().map(|row| row.passed));
-        table.opt_text("reason", scores().map(|row| row.reason.as_deref()));
-        table.text("detail", rows.iter().map(|row| row.detail.as_ref()));
-        table.opt_text("error", errors.iter().map(Option::as_deref));
+        table.text("state", cells().map(|cell| cell.state.name()));
+        table.text("kind", cells().map(|cell| cell.kind));
+        table.opt_float("value", cells().map(|cell| cell.number));
+        table.opt_text("label", rows.labels.column(rows.cells.len()));
+        table.opt_bool("passed", cells().map(|cell| cell.passed));
+        table.opt_text("reason", rows.reasons.column(rows.cells.len()));
+        table.text("detail", rows.details()?);
+        table.opt_text("error", rows.errors.column(rows.cells.len()));
         Ok(table)
     }
 
@@ -249,7 +356,7 @@ impl Scores {
     /// When it is damaged.
     pub fn details(table: &TableFile, group: usize, rows: &Rows) -> Result<Vec<Json>, DecodeError> {
         let details = table.read_rows(group, &["detail"], rows)?.texts("detail")?;
-        details.iter().map(|detail| object(detail.unwrap_or("{}"))).collect()
+        details.iter().map(|detail| object(detail.unwrap_or(NO_DETAIL))).collect()
     }
 }
 
@@ -346,12 +453,12 @@ fn rows_of(table: &TableReader) -> Result<Vec<ScoreRow>, DecodeError> {
             value,
             passed,
             reason: reason.map(str::to_string),
-            detail: Json::new(),
+            detail: Detail::new(),
             error,
             usage: Vec::new(),
         };
         let detail = match details.get(row) {
-            Some("{}") | None => Cow::Borrowed("{}"),
+            Some(NO_DETAIL) | None => Cow::Borrowed(NO_DETAIL),
             Some(detail) => Cow::Owned(detail.to_string()),
         };
         Ok(ScoreRow { score, detail })
@@ -367,12 +474,62 @@ impl TableArtifact for Scores {
 
 impl Artifact for Scores {
     fn encode(&self) -> Result<Vec<u8>, DecodeError> {
-        let rows = self.rows.iter().cloned().map(ScoreRow::of).collect::<Result<Vec<_>, _>>()?;
+        let mut rows = ScoreRows::with_capacity(self.rows.len());
+        self.rows.iter().try_for_each(|row| rows.push(row.clone()))?;
         Ok(Scores::columns(self.rows.iter().map(|row| row.case_id.as_str()), &rows)?.finish()?)
     }
 
     fn decode(bytes: Vec<u8>) -> Result<Self, DecodeError> {
         let rows = rows_of(&TableReader::open(bytes, NAME, VERSION)?)?;
         Ok(Scores { rows: rows.into_iter().map(ScoreRow::whole).collect::<Result<_, _>>()? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::error::RowErrorKind;
+
+    fn score(case_id: &str, score: Score) -> Score {
+        Score { case_id: case_id.to_string(), ..score }
+    }
+
+    #[test]
+    fn what_is_written_is_read_whole_and_in_parts() {
+        let detail = json!({"best_answer": "é \"x\"\n", "precision": 0.1}).as_object().cloned().expect("an object");
+        let all = Scores {
+            rows: vec![
+                score("a", Score::scored(ScoreValue::Number(-0.1), None, detail)),
+                score("b", Score::skipped("no gold answers")),
+                score("c", Score::failed(RowError::new(RowErrorKind::Evaluator, "it broke"))),
+                score("d", Score::scored(ScoreValue::Label("red".to_string()), Some(false), Json::new())),
+                score("e", Score::scored(ScoreValue::Bool(true), Some(true), Json::new())),
+                score("f", Score::skipped("no answer")),
+            ],
+        };
+        let bytes = all.encode().expect("bytes");
+        assert_eq!(Scores::decode(bytes.clone()).expect("scores"), all);
+        let table = Scores::open(bytes.clone().into()).expect("a table");
+        let rows = Scores::read(&table, 0).expect("rows");
+        assert_eq!(rows.iter().cloned().map(|row| row.whole().expect("a score")).collect::<Vec<_>>(), all.rows);
+        let outcomes = Scores::outcomes(&table, 0).expect("outcomes");
+        for (row, score) in all.rows.iter().enumerate() {
+            let outcome = outcomes.get(row).expect("an outcome");
+            assert_eq!((outcome.case_id, outcome.state, &outcome.value), (&*score.case_id, score.state, &score.value));
+            assert_eq!((outcome.passed, outcome.reason), (score.passed, score.reason.as_deref()));
+            assert_eq!(outcome.error, score.error);
+        }
+        // Scores of parts, and those that a table had, make the same table.
+        for split in 0..=rows.len() {
+            let (mut first, mut second) = (ScoreRows::default(), ScoreRows::default());
+            all.rows[..split].iter().for_each(|score| first.push(score.clone()).expect("a row"));
+            rows[split..].iter().for_each(|row| second.push_row(row).expect("a row"));
+            first.append(second);
+            assert_eq!((first.len(), first.failed()), (6, 1));
+            let case_ids = all.rows.iter().map(|score| score.case_id.as_str());
+            assert!(Scores::columns(case_ids, &first).expect("columns").finish().expect("bytes") == bytes, "{split}");
+        }
     }
 }

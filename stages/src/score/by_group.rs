@@ -1,5 +1,6 @@
 //! Evaluators of single cases: a row group at a time, on all cores, so that memory does not grow with the benchmark.
 
+use std::ops::Range;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Mutex, PoisonError};
 
@@ -11,9 +12,9 @@ use rayon::prelude::*;
 
 use super::action::{ScoreResponses, Slot};
 use super::case::{Case, NO_ANSWERS, finite, unscored};
-use super::previous_scores::{PreviousScores, Wanted};
+use super::previous_scores::{KnownScore, PreviousScores, Wanted};
 use super::unit_tables::{GroupTables, UnitTables};
-use crate::artifact::{KnownSources, RowParts, Score, ScoreKey, ScoreKeys, ScoreRow, Scores};
+use crate::artifact::{KnownSources, RowParts, Score, ScoreKey, ScoreKeys, ScoreRows, Scores};
 use crate::contract::{Context, Output, OwnRow, Produced};
 use crate::error::{DecodeError, RowError, RowErrorKind, StageError, StageErrorKind};
 use crate::step::Step;
@@ -29,7 +30,32 @@ struct ScoredGroup {
 }
 
 /// Scores with their keys, `None` for those that are computed anew each time; a row for each case.
-type KeyedScores = (Vec<ScoreRow>, Vec<Option<Digest>>);
+type KeyedScores = (ScoreRows, Vec<Option<Digest>>);
+
+/// What is known of the cases of a row group before any is scored.
+struct Before<'a> {
+    tables: &'a GroupTables,
+    /// Why a case has no response.
+    errors: Vec<Option<RowError>>,
+    /// Of those that have one.
+    keys: Vec<Option<Digest>>,
+    /// Those that were scored before; empty where none was.
+    known: Vec<Option<KnownScore>>,
+}
+
+impl Before<'_> {
+    fn known(&self, row: usize) -> Option<&KnownScore> {
+        self.known.get(row)?.as_ref()
+    }
+}
+
+/// The scores of some cases of a row group, which of them were computed, and why others could not be.
+#[derive(Default)]
+struct Scored {
+    rows: ScoreRows,
+    computed: Vec<usize>,
+    failed: Vec<(usize, RowError)>,
+}
 
 fn encode(error: impl std::fmt::Display) -> StageError {
     StageError::encode(Step::Score, error)
@@ -42,8 +68,8 @@ impl ScoreResponses {
         let previous = PreviousScores::open(context);
         let slot = key_of(&Slot { evaluator: &*self.evaluator, salt: self.salt });
         let table_fault = |error: TableError| encode(error);
-        let mut scores =
-            TableStream::new(Scores::columns(std::iter::empty(), &[]).map_err(encode)?).map_err(table_fault)?;
+        let mut scores = TableStream::new(Scores::columns(std::iter::empty(), &ScoreRows::default()).map_err(encode)?)
+            .map_err(table_fault)?;
         let mut keys = TableStream::new(ScoreKeys::columns(&[])).map_err(table_fault)?;
         let done: Vec<Mutex<Option<ScoredGroup>>> = (0..tables.groups()).map(|_| Mutex::default()).collect();
         context.spread(tables.groups(), &|group| {
@@ -56,7 +82,7 @@ impl ScoreResponses {
             let scored = ScoredGroup {
                 scores: scores.encode(group, columns).map_err(table_fault)?,
                 keys: keys.encode(group, ScoreKeys::columns(&row_keys)).map_err(table_fault)?,
-                failed: rows.iter().filter(|row| row.score.error.is_some()).count() as u64,
+                failed: rows.failed() as u64,
             };
             if let Some(place) = done.get(group) {
                 *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(scored);
@@ -90,8 +116,8 @@ impl ScoreResponses {
     ) -> Result<Option<KeyedScores>, StageError> {
         let rows = tables.rows;
         if self.evaluator.reads().needs_answer() && self.answers.is_none() {
-            let skipped = ScoreRow::of(Score::skipped(NO_ANSWERS)).map_err(encode)?;
-            let skipped = vec![skipped; rows];
+            let mut skipped = ScoreRows::with_capacity(rows);
+            (0..rows).try_for_each(|_| skipped.push(Score::skipped(NO_ANSWERS))).map_err(encode)?;
             return Ok(Some((skipped, vec![None; rows])));
         }
         let errors = (0..rows).map(|row| tables.error(row)).collect::<Result<Vec<_>, _>>().map_err(encode)?;
@@ -119,68 +145,69 @@ impl ScoreResponses {
             }
             None => Vec::new(),
         };
-        let reused = |row: usize| known.get(row).is_some_and(Option::is_some);
+        let before = Before { tables, errors, keys, known };
         let own = |(row, key): (usize, &Option<Digest>)| {
-            key.map(|key| OwnRow { key, label: tables.case_id(row), reused: reused(row) })
+            key.map(|key| OwnRow { key, label: tables.case_id(row), reused: before.known(row).is_some() })
         };
-        let own: Vec<OwnRow<'_>> = keys.iter().enumerate().filter_map(own).collect();
+        let own: Vec<OwnRow<'_>> = before.keys.iter().enumerate().filter_map(own).collect();
         if !context.own_rows(slot, &own) {
             return Ok(None);
         }
-        let missing: Vec<(usize, Digest)> = keys
-            .iter()
-            .enumerate()
-            .filter_map(|(row, key)| Some((row, (*key)?)))
-            .filter(|(row, _)| !reused(*row))
-            .collect();
-        let mut computed = self.compute(tables, &missing)?.into_iter();
-        let (mut done, mut failed) = (Vec::new(), Vec::new());
-        let mut rows = Vec::with_capacity(rows);
-        let mut keys = keys;
-        let mut known = known.into_iter();
-        for (row, (error, key)) in errors.into_iter().zip(&mut keys).enumerate() {
-            rows.push(match (error, known.next().flatten()) {
-                (Some(error), _) => ScoreRow::of(unscored(&error)).map_err(encode)?,
-                (None, Some(known)) => known,
-                (None, None) => {
-                    let score = computed.next().ok_or_else(|| encode("fewer rows came back than were asked for"))?;
-                    match &score {
-                        Ok(_) => done.push(tables.case_id(row)),
-                        Err(error) => {
-                            *key = None;
-                            failed.push((tables.case_id(row), error.clone()));
-                        }
-                    }
-                    ScoreRow::of(score.unwrap_or_else(Score::failed)).map_err(encode)?
-                }
-            });
+        let missing = own.iter().filter(|row| !row.reused).count();
+        let Scored { rows, computed, failed } = self.score_rows(&before, missing).map_err(encode)?;
+        if !computed.is_empty() || !failed.is_empty() {
+            let computed: Vec<&str> = computed.iter().map(|row| tables.case_id(*row)).collect();
+            let failed: Vec<(&str, &RowError)> =
+                failed.iter().map(|(row, error)| (tables.case_id(*row), error)).collect();
+            context.own_rows_done(&computed, &failed);
         }
-        let failed: Vec<(&str, &RowError)> = failed.iter().map(|(case, error)| (*case, error)).collect();
-        if !done.is_empty() || !failed.is_empty() {
-            context.own_rows_done(&done, &failed);
+        let mut keys = before.keys;
+        for (row, _) in &failed {
+            keys[*row] = None;
         }
         Ok(Some((rows, keys)))
     }
 
-    /// The scores of `missing`, rows with their keys.
-    fn compute(
-        &self,
-        tables: &GroupTables,
-        missing: &[(usize, Digest)],
-    ) -> Result<Vec<Result<Score, RowError>>, StageError> {
-        let chunk = |rows: &[(usize, Digest)]| {
-            let mut known = KnownSources::new();
-            rows.iter().map(|&(row, key)| self.one(tables, row, key, &mut known)).collect::<Result<Vec<_>, _>>()
-        };
+    /// The scores of all rows, of which so many are `missing` and computed.
+    fn score_rows(&self, before: &Before<'_>, missing: usize) -> Result<Scored, DecodeError> {
+        let rows = before.tables.rows;
         // The few rows of a small unit are not worth waking others.
-        let scores = match missing.len() <= CHUNK {
-            true => chunk(missing),
-            false => {
-                let chunks = missing.par_chunks(CHUNK).map(chunk).collect::<Result<Vec<_>, _>>();
-                chunks.map(|chunks| chunks.into_iter().flatten().collect())
+        if missing <= CHUNK {
+            return self.score_some(before, 0..rows);
+        }
+        let starts: Vec<usize> = (0..rows).step_by(CHUNK).collect();
+        let chunks = starts.par_iter().map(|&start| self.score_some(before, start..rows.min(start + CHUNK)));
+        let mut all = Scored { rows: ScoreRows::with_capacity(rows), ..Scored::default() };
+        for chunk in chunks.collect::<Result<Vec<_>, _>>()? {
+            all.rows.append(chunk.rows);
+            all.computed.extend(chunk.computed);
+            all.failed.extend(chunk.failed);
+        }
+        Ok(all)
+    }
+
+    fn score_some(&self, before: &Before<'_>, rows: Range<usize>) -> Result<Scored, DecodeError> {
+        let mut scored = Scored { rows: ScoreRows::with_capacity(rows.len()), ..Scored::default() };
+        let mut sources = KnownSources::new();
+        for row in rows {
+            if let Some(error) = before.errors.get(row).and_then(Option::as_ref) {
+                scored.rows.push(unscored(error))?;
+            } else if let Some(known) = before.known(row).and_then(KnownScore::row) {
+                scored.rows.push_row(known)?;
+            } else if let Some(key) = before.keys.get(row).copied().flatten() {
+                match self.one(before.tables, row, key, &mut sources)? {
+                    Ok(score) => {
+                        scored.computed.push(row);
+                        scored.rows.push(score)?;
+                    }
+                    Err(error) => {
+                        scored.failed.push((row, error.clone()));
+                        scored.rows.push(Score::failed(error))?;
+                    }
+                }
             }
-        };
-        scores.map_err(encode)
+        }
+        Ok(scored)
     }
 
     fn one(

@@ -1,5 +1,7 @@
 //! Texts without letter case, punctuation and articles.
 
+use std::ops::Range;
+
 use crate::python::{is_alphanumeric, is_whitespace};
 
 /// `text` in lower case (full Unicode; a sigma at a word's end is a final one), without the 32 ASCII punctuation
@@ -28,6 +30,61 @@ pub(crate) fn words(plain: &str) -> Vec<&str> {
     }
     words.extend(plain.get(start..).filter(|word| !word.is_empty()));
     words
+}
+
+/// The words of a plain text as bytes, found without putting it together.
+pub(crate) struct PlainWords {
+    /// The words, one after the other.
+    bytes: Vec<u8>,
+    places: Vec<Range<usize>>,
+}
+
+impl PlainWords {
+    /// [`words`] of [`plain_text`].
+    pub(crate) fn of(text: &str, articles: &[&str]) -> Self {
+        Self::of_ascii(text, articles).unwrap_or_else(|| {
+            let plain = plain_text(text, articles);
+            let (mut bytes, mut places) = (Vec::with_capacity(plain.len()), Vec::new());
+            for word in words(&plain) {
+                places.push(bytes.len()..bytes.len() + word.len());
+                bytes.extend_from_slice(word.as_bytes());
+            }
+            PlainWords { bytes, places }
+        })
+    }
+
+    /// Those of a text of ASCII without control characters that are no whitespace, as nearly all are.
+    fn of_ascii(text: &str, articles: &[&str]) -> Option<Self> {
+        let mut bytes = vec![0; text.len()];
+        let mut places = Vec::with_capacity(text.len() / 4 + 1);
+        let (mut start, mut end) = (0, 0);
+        // The space ends the last word.
+        for byte in text.bytes().chain([b' ']) {
+            match *KINDS.get(usize::from(byte))? {
+                Kind::OfWord(letter) => {
+                    *bytes.get_mut(end)? = letter;
+                    end += 1;
+                }
+                Kind::Punctuation => {}
+                Kind::Whitespace => {
+                    let word = bytes.get(start..end)?;
+                    if articles.iter().any(|article| article.as_bytes() == word) {
+                        end = start;
+                    } else if !word.is_empty() {
+                        places.push(start..end);
+                        start = end;
+                    }
+                }
+                Kind::Other => return None,
+            }
+        }
+        Some(PlainWords { bytes, places })
+    }
+
+    /// The words.
+    pub(crate) fn words(&self) -> Vec<&[u8]> {
+        self.places.iter().filter_map(|place| self.bytes.get(place.clone())).collect()
+    }
 }
 
 /// What an ASCII character is to a plain text.
@@ -158,9 +215,21 @@ mod tests {
     fn ascii_is_read_as_all_else_is() {
         let all: String = (0..128u8).flat_map(|byte| ['x', char::from(byte), 'Y', ' ', char::from(byte)]).collect();
         for text in [all.as_str(), "The  a cat, an' the hat.", " \tA\u{1c}AN the", "x the", "the\u{7f}a b", "a-b_a A"] {
+            let found = PlainWords::of(text, &ARTICLES);
+            let expected = plain(text);
+            assert_eq!(found.words(), words(&expected).iter().map(|word| word.as_bytes()).collect::<Vec<_>>());
             let mut other = plain(&format!("{text} é"));
             other.truncate(other.len() - "é".len());
             assert_eq!(plain(text), other.trim_end_matches(' '), "{text:?}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn words_are_those_of_the_plain_text(text in "[aA ntheTHE.,'\\-\t\u{1}xé0]{0,40}") {
+            let (found, expected) = (PlainWords::of(&text, &ARTICLES), plain(&text));
+            let expected: Vec<&[u8]> = words(&expected).iter().map(|word| word.as_bytes()).collect();
+            proptest::prop_assert_eq!(found.words(), expected);
         }
     }
 }

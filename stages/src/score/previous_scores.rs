@@ -23,6 +23,19 @@ struct Group {
     rows: Vec<ScoreRow>,
 }
 
+/// A score that is known.
+pub(super) struct KnownScore {
+    group: Arc<Group>,
+    row: usize,
+}
+
+impl KnownScore {
+    /// As its table has it.
+    pub(super) fn row(&self) -> Option<&ScoreRow> {
+        self.group.rows.get(self.row)
+    }
+}
+
 /// A case that is to be scored, and the key of what is read of it; none where there is nothing to read.
 pub(super) struct Wanted<'a> {
     pub(super) case_id: &'a str,
@@ -43,27 +56,30 @@ impl PreviousScores {
     }
 
     /// The rows of `wanted` that are known, of which the first stands at `start`.
-    pub(super) fn rows(&self, start: usize, wanted: &[Wanted<'_>]) -> Vec<Option<ScoreRow>> {
+    pub(super) fn rows(&self, start: usize, wanted: &[Wanted<'_>]) -> Vec<Option<KnownScore>> {
         let here = self.starts.binary_search(&start).ok();
         // Most cases stand where they stood. A group that nobody else looks into is not kept.
         let group = here.and_then(|group| self.groups.get(group)?.get().cloned().unwrap_or_else(|| self.read(group)));
-        let row = |(position, wanted): (usize, &Wanted<'_>)| -> Option<ScoreRow> {
+        let row = |(position, wanted): (usize, &Wanted<'_>)| -> Option<KnownScore> {
             let key = wanted.key?;
-            let known = group.as_ref().and_then(|group| Some((group.keys.get(position)?, group.rows.get(position)?)));
-            match known {
-                Some((Some(known), row)) if *known == key => Some(row.clone()),
+            let here =
+                group.as_ref().and_then(|group| Some((group, group.keys.get(position)?, group.rows.get(position)?)));
+            match here {
+                Some((group, Some(known), _)) if *known == key => {
+                    Some(KnownScore { group: group.clone(), row: position })
+                }
                 // The case is where it was and something of it has changed.
-                Some((_, row)) if row.score.case_id == wanted.case_id => None,
+                Some((_, _, row)) if row.score.case_id == wanted.case_id => None,
                 _ => self.elsewhere(&key),
             }
         };
         wanted.iter().enumerate().map(row).collect()
     }
 
-    fn elsewhere(&self, key: &ScoreKey) -> Option<ScoreRow> {
+    fn elsewhere(&self, key: &ScoreKey) -> Option<KnownScore> {
         let (group, row) = *self.places.get_or_init(|| self.all_places()).get(key)?;
         let kept = self.groups.get(group)?.get_or_init(|| self.read(group));
-        kept.as_ref()?.rows.get(row).cloned()
+        Some(KnownScore { group: kept.clone()?, row }).filter(|known| known.row().is_some())
     }
 
     fn all_places(&self) -> HashMap<ScoreKey, (usize, usize)> {

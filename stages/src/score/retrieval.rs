@@ -141,7 +141,7 @@ mod tests {
         let score = score("P@2", &gold, &hits(&["x", "x", "a", "b"])).expect("a score");
         assert_eq!(score.value, Some(ScoreValue::Number(0.5)));
         let detail = json!({"relevant_documents": 2, "retrieved_documents": 2, "matched_documents": ["a"]});
-        assert_eq!(Value::Object(score.detail), detail);
+        assert_eq!(json!(score.detail), detail);
     }
 
     #[test]

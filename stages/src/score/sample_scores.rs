@@ -45,7 +45,7 @@ fn sample(score: &Score) -> Value {
         sample.insert("reason".to_string(), reason.as_str().into());
     }
     if !score.detail.is_empty() {
-        sample.insert("detail".to_string(), Value::Object(score.detail.clone()));
+        sample.insert("detail".to_string(), serde_json::to_value(&score.detail).unwrap_or_default());
     }
     Value::Object(sample)
 }
@@ -69,7 +69,7 @@ mod tests {
             scored(ScoreValue::Bool(true), Some(true)),
         ]);
         assert_eq!((score.value, score.passed), (Some(ScoreValue::Number(0.75)), Some(false)));
-        assert_eq!(score.detail["samples"][1], json!({"value": false, "passed": false}));
+        assert_eq!(score.detail.get("samples").unwrap_or_default()[1], json!({"value": false, "passed": false}));
         let score = mean_score(vec![scored(ScoreValue::Number(0.25), None), scored(ScoreValue::Number(0.5), None)]);
         assert_eq!((score.value, score.passed), (Some(ScoreValue::Number(0.375)), None));
     }
@@ -88,6 +88,6 @@ mod tests {
         assert_eq!((score.state, score.reason.as_deref()), (ScoreState::Skipped, Some("no gold")));
         let score = mean_score(vec![Score::skipped("declined"), scored(ScoreValue::Number(1.0), None)]);
         assert_eq!((score.value, score.passed), (Some(ScoreValue::Number(1.0)), None));
-        assert_eq!(score.detail["samples"][0], json!({"value": null, "reason": "declined"}));
+        assert_eq!(score.detail.get("samples").unwrap_or_default()[0], json!({"value": null, "reason": "declined"}));
     }
 }

@@ -1,5 +1,7 @@
 //! The report of an evaluation in every format.
 
+use std::collections::BTreeSet;
+
 use ragstage_cache::key::{key_of, walk_json, walk_texts};
 use ragstage_cache::table_file::Rows;
 use ragstage_cache::{Digest, KeyVisitor, Walk};
@@ -230,11 +232,8 @@ impl BuildReport {
                 let mut read = Vec::with_capacity(columns.len());
                 let entries = first + range.start..first + range.end;
                 for (column, ((_, own), tables)) in columns.iter().zip(&tables).enumerate() {
-                    let listed: Vec<usize> = entries
-                        .clone()
-                        .filter(|&entry| shown.has(entry, column))
-                        .map(|entry| entry - entries.start)
-                        .collect();
+                    let listed = shown.listed(entries.clone(), column);
+                    let listed: Vec<usize> = listed.into_iter().map(|entry| entry - entries.start).collect();
                     let rows = if listed.len() == range.len() { Rows::All } else { Rows::Some(listed.clone()) };
                     let ids: Vec<&str> = listed.iter().map(|row| cases.query(entries.start + row).case_id).collect();
                     let responses = match tables[unit] {
@@ -253,7 +252,8 @@ impl BuildReport {
                     };
                     read.push((listed, responses, details));
                 }
-                for entry in entries.clone() {
+                let any: BTreeSet<usize> = read.iter().flat_map(|(listed, ..)| listed).copied().collect();
+                for entry in any.into_iter().map(|row| entries.start + row) {
                     for (column, ((planned, own), (listed, responses, details))) in
                         columns.iter().zip(&read).enumerate()
                     {

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use ragstage_cache::Digest;
+use ragstage_cache::table_file::Rows;
 
 use super::shown_cases::ShownCases;
 use crate::aggregate::case_list::CaseList;
@@ -48,13 +49,10 @@ impl CaseTexts {
             if wanted.is_empty() {
                 continue;
             }
-            let queries = Queries::read(&query_table, group).map_err(fault(queries))?;
-            let golds = Golds::read(&gold_table, group).map_err(fault(gold))?;
-            for row in wanted {
-                if let (Some(query), Some(gold)) = (queries.get(row - range.start), golds.get(row - range.start)) {
-                    texts.insert(row, (query.clone(), gold.clone()));
-                }
-            }
+            let within = Rows::Some(wanted.iter().map(|row| row - range.start).collect());
+            let queries = Queries::read(&query_table, group, &within).map_err(fault(queries))?;
+            let golds = Golds::read(&gold_table, group, &within).map_err(fault(gold))?;
+            texts.extend(wanted.into_iter().zip(queries.into_iter().zip(golds)));
         }
         Ok(CaseTexts::Some(texts))
     }

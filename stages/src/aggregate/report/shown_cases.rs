@@ -1,6 +1,7 @@
 //! Which case results a report lists.
 
 use std::collections::{BTreeSet, BinaryHeap};
+use std::ops::Range;
 
 use serde::Serialize;
 
@@ -97,9 +98,15 @@ impl ShownCases {
         ShownCases { chosen: Some(chosen), truncated: Some(truncated), bad: Some(bad) }
     }
 
-    /// Whether that of `entry` in `column` is.
-    pub(super) fn has(&self, entry: usize, column: usize) -> bool {
-        self.chosen.as_ref().is_none_or(|chosen| chosen.contains(&(entry, column)))
+    /// Those of `entries` that are in `column`.
+    pub(super) fn listed(&self, entries: Range<usize>, column: usize) -> Vec<usize> {
+        match &self.chosen {
+            None => entries.collect(),
+            Some(chosen) => {
+                let some = chosen.range((entries.start, 0)..(entries.end, 0));
+                some.filter(|(_, of)| *of == column).map(|(entry, _)| *entry).collect()
+            }
+        }
     }
 
     /// The entries of which any is listed; `None` means all.

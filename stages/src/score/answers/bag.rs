@@ -21,11 +21,11 @@ pub(super) fn common<T: Ord>(one: &[T], other: &[T]) -> usize {
 }
 
 /// As [`common`], of words in whatever order.
-pub(super) fn common_words(one: &[&str], other: &[&str]) -> usize {
+pub(super) fn common_words<W: Ord + Copy>(one: &[W], other: &[W]) -> usize {
     // Most answers are short, and to look at each pair of words takes less than to sort them. A bit for each word that is taken.
     const FEW: usize = 256;
     if one.len() > u64::BITS as usize || one.len() * other.len() > FEW {
-        let [mut one, mut other] = [one, other].map(<[&str]>::to_vec);
+        let [mut one, mut other] = [one, other].map(<[W]>::to_vec);
         one.sort_unstable();
         other.sort_unstable();
         return common(&one, &other);

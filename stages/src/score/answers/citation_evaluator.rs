@@ -124,6 +124,6 @@ mod tests {
         assert_eq!(both(evidence.clone(), json!([])), (None, Some(0.0)));
         assert_eq!(both(json!([]), json!([])), (None, None));
         let score = score("citation_recall", evidence, json!([{"id": "citation_1", "result_id": "c1"}]));
-        assert_eq!(Value::Object(score.detail), json!({"cited": 1, "supported": 1, "expected": 3, "found": [0]}));
+        assert_eq!(json!(score.detail), json!({"cited": 1, "supported": 1, "expected": 3, "found": [0]}));
     }
 }

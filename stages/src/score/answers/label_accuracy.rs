@@ -156,7 +156,7 @@ mod tests {
     /// The label that is found, or why none is.
     fn found(text: &str, gold: &str, answer: &str) -> String {
         let score = score(text, &[gold], answer);
-        let field = |name: &str| score.detail.get(name).and_then(Value::as_str).map(str::to_string);
+        let field = |name: &str| score.detail.get(name)?.as_str().map(str::to_string);
         let label = field("label").or_else(|| field("reason")).expect("a label or a reason");
         assert_eq!(score.passed, Some(label == super::label(gold)), "{answer}");
         label

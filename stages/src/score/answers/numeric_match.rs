@@ -256,7 +256,7 @@ mod tests {
         let answers = |texts: &[&str]| texts.iter().map(|text| text.to_string()).collect::<Vec<_>>();
         let value = Gold { value: json!(0.125), answers: answers(&["7"]), ..Gold::default() };
         let detail = json!({"gold": [0.125], "numbers": [0.125], "matched": 0.125});
-        assert_eq!(Value::Object(of(&value).detail), detail);
+        assert_eq!(json!(of(&value).detail), detail);
         assert_eq!(of(&Gold { value: json!("12.5 %"), ..Gold::default() }).passed, Some(true));
         assert_eq!(
             of(&Gold { value: json!([1]), answers: answers(&["5 of 9", "0.125"]), ..Gold::default() }).passed,

@@ -1,12 +1,15 @@
 //! The overlap of words between answer and gold, which `token_f1`, `token_precision` and `token_recall` are of.
 
+use serde::Serialize;
+
 use super::answer_evaluator::AnswerEvaluator;
 use super::bag::common_words;
-use crate::artifact::{Json, Score, ScoreValue};
+use crate::artifact::{Detail, Score, ScoreValue};
+use crate::error::{RowError, RowErrorKind};
 use crate::score::definition::{Parameter, ParameterKind};
 use crate::score::evaluator::{CaseView, Evaluator, ResponseView};
 use crate::score::identity::Identity;
-use crate::score::plain_text::words;
+use crate::score::plain_text::PlainWords;
 use crate::score::{openviking_text, squad_text};
 
 /// `normal`: how texts are made comparable before they are split into words.
@@ -28,7 +31,7 @@ pub(crate) struct Overlap {
 /// How the words of two texts are compared.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OverlapRule {
-    normal: fn(&str) -> String,
+    words: fn(&str) -> PlainWords,
     /// How well two texts without words agree.
     of_nothing: f64,
     /// Texts, in normal form, that no other text agrees with in part.
@@ -36,12 +39,12 @@ pub(crate) struct OverlapRule {
 }
 
 impl OverlapRule {
-    const SQUAD: OverlapRule = OverlapRule { normal: squad_text::normalize, of_nothing: 1.0, whole: &[] };
+    const SQUAD: OverlapRule = OverlapRule { words: squad_text::words, of_nothing: 1.0, whole: &[] };
     pub(super) const OPENVIKING: OverlapRule =
-        OverlapRule { normal: openviking_text::normalize, of_nothing: 0.0, whole: &[] };
+        OverlapRule { words: openviking_text::words, of_nothing: 0.0, whole: &[] };
     /// That of HotpotQA's `hotpot_evaluate_v1.py`.
     pub(crate) const HOTPOTQA: OverlapRule =
-        OverlapRule { normal: squad_text::normalize, of_nothing: 0.0, whole: &["yes", "no", "noanswer"] };
+        OverlapRule { words: squad_text::words, of_nothing: 0.0, whole: &["yes", "no", "noanswer"] };
 
     fn of(identity: &Identity) -> Self {
         if identity.is("normal", "openviking") {
@@ -61,13 +64,16 @@ impl OverlapRule {
         golds: &'a [String],
         measure: fn(&Overlap) -> f64,
     ) -> Option<(Overlap, &'a str)> {
-        let answer = (self.normal)(answer);
-        let said = words(&answer);
+        let answer = (self.words)(answer);
+        let said = answer.words();
         let mut best: Option<(Overlap, &str)> = None;
         for gold in golds {
-            let normal = (self.normal)(gold);
-            let apart = answer != normal && self.whole.iter().any(|text| *text == answer || *text == normal);
-            let overlap = if apart { Overlap::NONE } else { Overlap::of(&said, &words(&normal), self.of_nothing) };
+            let plain = (self.words)(gold);
+            let wanted = plain.words();
+            let is_whole =
+                |words: &[&[u8]]| matches!(words, [only] if self.whole.iter().any(|text| text.as_bytes() == *only));
+            let apart = (is_whole(&said) || is_whole(&wanted)) && said != wanted;
+            let overlap = if apart { Overlap::NONE } else { Overlap::of(&said, &wanted, self.of_nothing) };
             if best.is_none_or(|(known, _)| measure(&overlap) > measure(&known)) {
                 best = Some((overlap, gold));
             }
@@ -79,19 +85,31 @@ impl OverlapRule {
 /// The evaluator of `measure`, against the gold answer for which it is best.
 pub(super) fn build(identity: Identity, measure: fn(&Overlap) -> f64) -> Box<dyn Evaluator> {
     let rule = OverlapRule::of(&identity);
-    AnswerEvaluator::boxed(identity, move |case, response| Ok(evaluate(case, response, rule, measure)))
+    AnswerEvaluator::boxed(identity, move |case, response| evaluate(case, response, rule, measure))
 }
 
-fn evaluate(case: &CaseView, response: &ResponseView, rule: OverlapRule, measure: fn(&Overlap) -> f64) -> Score {
+fn evaluate(
+    case: &CaseView,
+    response: &ResponseView,
+    rule: OverlapRule,
+    measure: fn(&Overlap) -> f64,
+) -> Result<Score, RowError> {
     let best = rule.best(response.answer.unwrap_or_default(), &case.gold.answers, measure);
     let Some((overlap, gold)) = best else {
-        return Score::skipped("the case has no gold answers");
+        return Ok(Score::skipped("the case has no gold answers"));
     };
-    let mut detail = Json::new();
-    detail.insert("best_answer".to_string(), gold.into());
-    detail.insert("precision".to_string(), overlap.precision.into());
-    detail.insert("recall".to_string(), overlap.recall.into());
-    Score::scored(ScoreValue::Number(measure(&overlap)), None, detail)
+    let Overlap { precision, recall, .. } = overlap;
+    let detail = Detail::of_sorted_fields(&BestAnswer { best_answer: gold, precision, recall });
+    let detail = detail.map_err(|error| RowError::new(RowErrorKind::Evaluator, error.to_string()))?;
+    Ok(Score::scored(ScoreValue::Number(measure(&overlap)), None, detail))
+}
+
+/// What led to a score, its fields in the order of their names.
+#[derive(Serialize)]
+struct BestAnswer<'a> {
+    best_answer: &'a str,
+    precision: f64,
+    recall: f64,
 }
 
 impl Overlap {
@@ -99,7 +117,7 @@ impl Overlap {
 
     /// That of two bags of words. SQuAD 2: where one side has no words, they agree if the other has none either;
     /// `of_nothing` says how well.
-    pub(super) fn of(answer: &[&str], gold: &[&str], of_nothing: f64) -> Self {
+    pub(super) fn of<W: Ord + Copy>(answer: &[W], gold: &[W], of_nothing: f64) -> Self {
         if answer.is_empty() && gold.is_empty() {
             return Overlap { precision: of_nothing, recall: of_nothing, f1: of_nothing };
         }

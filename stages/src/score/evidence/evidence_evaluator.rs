@@ -131,14 +131,14 @@ pub(super) mod tests {
         let detail = json!({
             "matched": 2, "expected": 3, "matched_reference_ids": ["d1"], "found": [0, 2], "ranks": [2, 2], "missing": [1],
         });
-        assert_eq!(Value::Object(two.detail), detail);
+        assert_eq!(json!(two.detail), detail);
         assert_eq!(value("evidence_recall@3", evidence.clone(), hits.clone()), Some(1.0));
         let by_text = score("evidence_precision(match=text)@2", evidence, hits);
         let detail = json!({
             "matched": 1, "expected": 1, "matched_reference_ids": [], "found": [2], "ranks": [2], "missing": [],
             "unjudged": [0, 1], "matching_ranks": [2],
         });
-        assert_eq!(Value::Object(by_text.detail), detail);
+        assert_eq!(json!(by_text.detail), detail);
     }
 
     #[test]

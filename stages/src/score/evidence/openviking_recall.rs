@@ -133,7 +133,7 @@ mod tests {
         let hit = |metadata| json!([{"id": "viking://a", "text": "", "metadata": metadata}]);
         let stated = score("openviking_recall", evidence.clone(), hit(json!({"openviking_recall": 0.5})));
         assert_eq!(
-            (stated.value.and_then(|value| value.number()), &stated.detail["stated"]),
+            (stated.value.and_then(|value| value.number()), &stated.detail.get("stated").unwrap_or_default()),
             (Some(0.5), &json!(true))
         );
         let other = score("openviking_recall@1", evidence.clone(), hit(json!({"openviking_recall": 0.5})));

@@ -42,7 +42,7 @@ mod tests {
         assert_eq!([at(1), at(2), at(3), at(4)], [Some(1.0), Some(0.5), Some(2.0 / 3.0), Some(0.75)]);
         assert_eq!(at(5), Some(0.6));
         let detail = score("evidence_precision", evidence, hits).detail;
-        assert_eq!(detail.get("matching_ranks"), Some(&json!([1, 3, 4])));
-        assert_eq!(detail.get("ranks"), Some(&json!([1, 1])));
+        assert_eq!(detail.get("matching_ranks"), Some(json!([1, 3, 4])));
+        assert_eq!(detail.get("ranks"), Some(json!([1, 1])));
     }
 }

@@ -89,7 +89,7 @@ mod tests {
             "best_answer": "red fox", "answer_precision": 1.0, "answer_recall": 0.5, "fact_precision": 1.0,
             "fact_recall": 2.0 / 3.0, "found": [0, 2], "missing": [1], "wrong": 0, "from": "results",
         });
-        assert_eq!(Value::Object(detail), expected);
+        assert_eq!(json!(detail), expected);
     }
 
     #[test]

@@ -75,10 +75,7 @@ mod tests {
         assert_eq!((em, precision, recall), (0.0, 0.5, 1.0));
         assert!((f1 - 2.0 / 3.0).abs() < 1e-12);
         let score = score("supporting_facts_f1@1", evidence(), hits, json!([]));
-        assert_eq!(
-            Value::Object(score.detail),
-            json!({"found": [0, 1], "missing": [2], "wrong": 1, "from": "results"})
-        );
+        assert_eq!(json!(score.detail), json!({"found": [0, 1], "missing": [2], "wrong": 1, "from": "results"}));
     }
 
     #[test]

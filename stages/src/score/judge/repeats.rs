@@ -91,12 +91,18 @@ mod tests {
         let number = |value: f64| scored(ScoreValue::Number(value), value > 0.5);
         let score = combined(vec![number(1.0), number(0.5), number(1.0)]).expect("a score");
         assert_eq!((score.value, score.passed), (Some(ScoreValue::Number(2.5 / 3.0)), Some(true)));
-        assert_eq!(score.detail["consistency"], json!({"same": 1.0 / 3.0, "min": 0.5, "max": 1.0}));
-        assert_eq!(score.detail["judgements"][1], json!({"value": 0.5, "passed": false, "detail": {}}));
+        assert_eq!(
+            score.detail.get("consistency").unwrap_or_default(),
+            json!({"same": 1.0 / 3.0, "min": 0.5, "max": 1.0})
+        );
+        assert_eq!(
+            score.detail.get("judgements").unwrap_or_default()[1],
+            json!({"value": 0.5, "passed": false, "detail": {}})
+        );
         let label = |text: &str| scored(ScoreValue::Label(text.to_string()), false);
         let score = combined(vec![label("rude"), label("kind"), label("kind"), label("rude")]).expect("a score");
         assert_eq!(score.value, Some(ScoreValue::Label("rude".to_string())));
-        assert_eq!(score.detail["consistency"], json!({"same": 2.0 / 6.0}));
+        assert_eq!(score.detail.get("consistency").unwrap_or_default(), json!({"same": 2.0 / 6.0}));
     }
 
     #[test]
