@@ -20,15 +20,18 @@ use arrow::datatypes::{DataType, Field, Schema};
 use arrow::error::ArrowError;
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
-use parquet::basic::{Compression, ZstdLevel};
+use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{KeyValue, ParquetMetaData};
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
+use parquet::schema::types::ColumnPath;
 
 /// Rows written at a time; part of what fixes the bytes.
 pub(crate) const BATCH_ROWS: usize = 1024;
 /// Rows per row group; part of what fixes the bytes.
 pub(crate) const ROW_GROUP_ROWS: usize = 8192;
+/// About how long texts are, mostly ids.
+const TEXT_BYTES: usize = 16;
 const CREATED_BY: &str = "ragstage table format 1";
 const SCHEMA_KEY: &str = "ragstage.schema";
 
@@ -91,6 +94,8 @@ pub struct TableWriter {
     schema: String,
     fields: Vec<Field>,
     columns: Vec<Column>,
+    /// The columns that are written as they are.
+    plain: Vec<String>,
 }
 
 /// A column of one row group.
@@ -106,12 +111,18 @@ pub(crate) enum Column {
 impl TableWriter {
     /// An empty table of schema `name`, version `version`.
     pub fn new(name: &str, version: u32) -> Self {
-        TableWriter { schema: format!("{name}-v{version}"), fields: Vec::new(), columns: Vec::new() }
+        TableWriter { schema: format!("{name}-v{version}"), fields: Vec::new(), columns: Vec::new(), plain: Vec::new() }
     }
 
     fn push(&mut self, name: &str, nullable: bool, array: ArrayRef) {
         self.fields.push(Field::new(name, array.data_type().clone(), nullable));
         self.columns.push(Column::Says(array));
+    }
+
+    /// A column of optional byte strings of which no two are alike, such as digests: to look for repetitions in them is in vain.
+    pub fn opt_digests<'a>(&mut self, name: &str, values: impl IntoIterator<Item = Option<&'a [u8]>>) {
+        self.opt_binary(name, values);
+        self.plain.push(name.to_string());
     }
 
     /// The last column says the same in all row groups of a [`TableStream`](crate::table_stream::TableStream) where it is given
@@ -132,7 +143,11 @@ impl TableWriter {
 
     /// A column of texts.
     pub fn text<'a>(&mut self, name: &str, values: impl IntoIterator<Item = &'a str>) {
-        self.push(name, false, Arc::new(StringArray::from_iter_values(values)));
+        let values = values.into_iter();
+        let rows = values.size_hint().0;
+        let mut builder = StringBuilder::with_capacity(rows, rows * TEXT_BYTES);
+        values.for_each(|value| builder.append_value(value));
+        self.push(name, false, Arc::new(builder.finish()));
     }
 
     /// A column of optional texts.
@@ -212,16 +227,23 @@ impl TableWriter {
 
     /// The schema, how it is written, and the columns.
     pub(crate) fn into_parts(self) -> Result<(Arc<Schema>, WriterProperties, Vec<Column>), TableError> {
-        let properties = WriterProperties::builder()
+        let mut properties = WriterProperties::builder()
             .set_writer_version(WriterVersion::PARQUET_2_0)
             .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
             .set_created_by(CREATED_BY.to_string())
             .set_statistics_enabled(EnabledStatistics::Chunk)
             .set_write_batch_size(BATCH_ROWS)
             .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
-            .set_key_value_metadata(Some(vec![KeyValue::new(SCHEMA_KEY.to_string(), self.schema)]))
-            .build();
-        Ok((Arc::new(Schema::new(self.fields)), properties, self.columns))
+            .set_key_value_metadata(Some(vec![KeyValue::new(SCHEMA_KEY.to_string(), self.schema)]));
+        for name in self.plain {
+            let column = ColumnPath::from(name);
+            properties = properties
+                .set_column_dictionary_enabled(column.clone(), false)
+                .set_column_encoding(column.clone(), Encoding::PLAIN)
+                .set_column_statistics_enabled(column.clone(), EnabledStatistics::None)
+                .set_column_compression(column, Compression::UNCOMPRESSED);
+        }
+        Ok((Arc::new(Schema::new(self.fields)), properties.build(), self.columns))
     }
 
     /// The bytes of the Parquet file.

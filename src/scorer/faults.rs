@@ -5,9 +5,6 @@ use std::path::{Path, PathBuf};
 
 use ragstage_stages::error::{InputError, Place};
 
-/// Faults of one file that are told one by one.
-const MOST: usize = 20;
-
 /// The faults of one file.
 #[derive(Debug)]
 pub struct Faults {
@@ -34,6 +31,9 @@ pub struct Fault {
 }
 
 impl Faults {
+    /// Faults of one file that are told one by one.
+    pub const MOST: usize = 20;
+
     /// No faults of `path`.
     pub fn of(path: &Path) -> Self {
         Faults { path: path.to_path_buf(), table: false, told: Vec::new(), more: 0 }
@@ -46,7 +46,7 @@ impl Faults {
 
     /// One more; `before` lines come before its block.
     pub fn add(&mut self, fault: Fault, before: u64) {
-        if self.told.len() == MOST {
+        if self.told.len() == Self::MOST {
             self.more += 1;
             return;
         }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use ragstage_stages::error::InputError;
 use ragstage_stages::score::measures::{Judgements, Measure};
+use rayon::prelude::*;
 
 use super::decimal::decimal;
 use super::faults::{Fault, Faults, unreadable};
@@ -55,7 +56,20 @@ pub struct Judgement {
     pub document: Vec<u8>,
     /// The grade.
     pub grade: i64,
+    /// Of the document's id.
+    hash: u64,
 }
+
+impl Judgement {
+    /// The judgement of line or row `line`.
+    pub fn new(line: u64, query: Vec<u8>, document: Vec<u8>, grade: i64) -> Self {
+        let hash = hash(&document);
+        Judgement { line, query, document, grade, hash }
+    }
+}
+
+/// Bytes that one thread parses at once.
+const PART: usize = 1 << 19;
 
 impl JudgedQueries {
     /// Reads four columns `query iteration document grade` between any white space (TREC), three columns below the header
@@ -83,7 +97,7 @@ impl JudgedQueries {
     }
 
     fn of(mut judgements: Vec<Judgement>, faults: &mut Faults) -> Self {
-        judgements.sort_by(|a, b| a.query.cmp(&b.query).then_with(|| a.document.cmp(&b.document)));
+        judgements.par_sort_unstable_by(|a, b| a.query.cmp(&b.query).then_with(|| a.document.cmp(&b.document)));
         for pair in judgements.windows(2) {
             let [first, second] = pair else { continue };
             if first.query == second.query && first.document == second.document {
@@ -97,16 +111,16 @@ impl JudgedQueries {
             }
         }
         let mut queries: Vec<JudgedQuery> = Vec::new();
-        for Judgement { query, document, grade, .. } in judgements {
-            let document = JudgedDocument { hash: hash(&document), id: document, grade };
+        for Judgement { query, document, grade, hash, .. } in judgements {
+            let document = JudgedDocument { hash, id: document, grade };
             match queries.last_mut().filter(|last| last.id == query) {
                 Some(last) => last.documents.push(document),
                 None => queries.push(JudgedQuery { id: query, documents: vec![document], ..JudgedQuery::default() }),
             }
         }
-        for query in &mut queries {
+        queries.par_iter_mut().for_each(|query| {
             query.judgements = query.documents.iter().map(|document| document.grade).collect();
-        }
+        });
         let index = queries.iter().enumerate().map(|(i, query)| (query.id.clone(), i)).collect();
         JudgedQueries { queries, index }
     }
@@ -134,61 +148,109 @@ impl JudgedQueries {
     }
 }
 
+/// What a part of a file says, its lines counted from its first.
+#[derive(Default)]
+struct Part {
+    judgements: Vec<Judgement>,
+    lines: u64,
+    faults: Vec<Fault>,
+    more_faults: u64,
+}
+
 fn parse(bytes: &[u8], faults: &mut Faults) -> Vec<Judgement> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let mut judgements = Vec::new();
-    let mut header = false;
-    let (mut at, mut number) = (0, 0);
+    let first = bytes.get(..line_end(bytes, 0)).unwrap_or_default();
+    let cells: Vec<(usize, &[u8])> = words(first).collect();
+    let header = is_header(&cells);
+    let start = if header { bytes.len().min(first.len() + 1) } else { 0 };
+    let rest = bytes.get(start..).unwrap_or_default();
+    let parts: Vec<Part> = parts(rest, PART).into_par_iter().map(|part| parse_part(part, header)).collect();
+    let mut judgements = Vec::with_capacity(parts.iter().map(|part| part.judgements.len()).sum());
+    let mut before = u64::from(header);
+    for part in parts {
+        let placed = |judgement: Judgement| Judgement { line: before + judgement.line, ..judgement };
+        judgements.extend(part.judgements.into_iter().map(placed));
+        part.faults.into_iter().for_each(|fault| faults.add(fault, before));
+        faults.count(part.more_faults);
+        before += part.lines;
+    }
+    judgements
+}
+
+/// The parts of `bytes` of at least `size`, each but the last ending with a line.
+fn parts(bytes: &[u8], size: usize) -> Vec<&[u8]> {
+    let mut parts = Vec::new();
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let end = rest.len().min(line_end(rest, size.min(rest.len())) + 1);
+        let (part, after) = rest.split_at(end);
+        parts.push(part);
+        rest = after;
+    }
+    parts
+}
+
+fn parse_part(bytes: &[u8], header: bool) -> Part {
+    let mut part = Part::default();
+    let mut at = 0;
     while at < bytes.len() {
         let end = line_end(bytes, at);
         let line = bytes.get(at..end).unwrap_or_default();
         at = end + 1;
-        number += 1;
-        let cells: Vec<(usize, &[u8])> = words(line).collect();
-        if number == 1 && is_header(&cells) {
-            header = true;
-            continue;
-        }
-        let (query, document, grade) = match cells.as_slice() {
-            [] => continue,
-            [(_, query), (_, document), grade] if header => (*query, *document, *grade),
-            [(_, query), _, (_, document), grade] if !header => (*query, *document, *grade),
-            cells => {
-                let expected = match header {
-                    true => "3 columns (query-id corpus-id score)",
-                    false => "4 columns (query iteration document grade)",
-                };
-                let surplus = cells.get(if header { 3 } else { 4 }).map_or(line.len(), |(at, _)| *at);
-                faults.add(
-                    Fault {
-                        line: number,
-                        column: Some(column(line, surplus)),
-                        message: format!("expected {expected}, found {}", cells.len()),
-                        earlier: None,
-                        hint: "columns stand between blanks or tabs; three columns need the header `query-id corpus-id score`",
-                    },
-                    0,
-                );
-                continue;
-            }
-        };
-        match decimal(grade.1).and_then(whole_grade) {
-            Some(grade) => {
-                judgements.push(Judgement { line: number, query: query.to_vec(), document: document.to_vec(), grade });
-            }
-            None => faults.add(
-                Fault {
-                    line: number,
-                    column: Some(column(line, grade.0)),
-                    message: format!("expected a whole number as grade, found {:?}", String::from_utf8_lossy(grade.1)),
-                    earlier: None,
-                    hint: GRADE_HINT,
-                },
-                0,
-            ),
+        part.lines += 1;
+        match parse_line(line, part.lines, header) {
+            Ok(judgement) => part.judgements.extend(judgement),
+            Err(fault) if part.faults.len() < Faults::MOST => part.faults.push(fault),
+            Err(_) => part.more_faults += 1,
         }
     }
-    judgements
+    part
+}
+
+/// The judgement of a line; a blank one has none.
+fn parse_line(line: &[u8], number: u64, header: bool) -> Result<Option<Judgement>, Fault> {
+    const COLUMNS: usize = 4;
+    let mut cells = [(0, &[][..]); COLUMNS];
+    let mut found = 0;
+    let mut surplus = line.len();
+    let wanted = if header { 3 } else { COLUMNS };
+    for (at, word) in words(line) {
+        if found == wanted {
+            surplus = surplus.min(at);
+        }
+        if let Some(cell) = cells.get_mut(found) {
+            *cell = (at, word);
+        }
+        found += 1;
+    }
+    if found == 0 {
+        return Ok(None);
+    }
+    if found != wanted {
+        let expected = match header {
+            true => "3 columns (query-id corpus-id score)",
+            false => "4 columns (query iteration document grade)",
+        };
+        return Err(Fault {
+            line: number,
+            column: Some(column(line, surplus)),
+            message: format!("expected {expected}, found {found}"),
+            earlier: None,
+            hint: "columns stand between blanks or tabs; three columns need the header `query-id corpus-id score`",
+        });
+    }
+    let [(_, query), second, third, fourth] = cells;
+    let ((_, document), (at, grade)) = if header { (second, third) } else { (third, fourth) };
+    match decimal(grade).and_then(whole_grade) {
+        Some(grade) => Ok(Some(Judgement::new(number, query.to_vec(), document.to_vec(), grade))),
+        None => Err(Fault {
+            line: number,
+            column: Some(column(line, at)),
+            message: format!("expected a whole number as grade, found {:?}", String::from_utf8_lossy(grade)),
+            earlier: None,
+            hint: GRADE_HINT,
+        }),
+    }
 }
 
 /// The grade that a number is; `None` where it is no whole one that a double tells from its neighbours.
@@ -222,6 +284,30 @@ mod tests {
                 .collect()),
             false => Err(faults.into_errors().iter().map(ToString::to_string).collect()),
         }
+    }
+
+    #[test]
+    fn parts_are_the_whole_and_end_with_lines() {
+        for text in ["", "\n", "a", "a\nbb\n\nccc\n", "a\nbb\n\nccc", "\n\n\n"] {
+            for size in [0, 1, 2, 3, 100] {
+                let parts = parts(text.as_bytes(), size);
+                assert_eq!(parts.concat(), text.as_bytes(), "{size}");
+                let last = parts.len().saturating_sub(1);
+                assert!(parts.iter().take(last).all(|part| part.ends_with(b"\n")), "{text:?} {size}");
+                assert!(parts.iter().all(|part| !part.is_empty()));
+            }
+        }
+    }
+
+    #[test]
+    fn faults_of_all_parts_have_their_lines() {
+        let mut text = "q1 0 document 1\n".repeat(2 * PART / 16);
+        let lines = text.lines().count();
+        text += "q1 0 a\n";
+        text.insert_str(0, "q1 0 first\n");
+        let told = read(&text).expect_err("faults");
+        assert!(told[0].starts_with("q:1:11: expected 4 columns"), "{}", told[0]);
+        assert!(told.iter().any(|fault| fault.starts_with(&format!("q:{}:7: expected 4 columns", lines + 2))));
     }
 
     #[test]

@@ -8,8 +8,8 @@ use super::words::{blanks_end, line_end, word_end};
 
 /// Bytes that are read at once.
 const BLOCK: usize = 8 << 20;
-/// About how many bytes one thread is given.
-const PIECE: usize = 1 << 20;
+/// About how many bytes one thread is given: so few that none waits long for another at the end of a block.
+const PIECE: usize = 1 << 18;
 
 /// The blocks of `file`.
 pub fn run_blocks(file: Box<dyn Read + Send>) -> Blocks {

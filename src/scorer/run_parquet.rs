@@ -254,7 +254,7 @@ pub fn judgements(path: &Path) -> Result<Vec<Judgement>, Vec<InputError>> {
                     wrong(&grade.to_string(), GRADE_HINT);
                     continue;
                 };
-                judgements.push(Judgement { line, query: query.into(), document: document.into(), grade });
+                judgements.push(Judgement::new(line, query.into(), document.into(), grade));
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Lines of a TREC run file: `query Q0 document rank score tag` between any white space.
 
 use super::decimal::decimal;
-use super::faults::Fault;
+use super::faults::{Fault, Faults};
 use super::rows::{Rows, Segment, rank_key};
 use super::words::{blanks_end, column, line_end, word_end, words};
 
@@ -20,9 +20,6 @@ pub struct RunText {
 
 const HINT: &str = "a line of a run is `query Q0 document rank score tag`, as trec_eval reads it";
 
-/// Faults of one piece of a file that are kept.
-const MOST_FAULTS: usize = 20;
-
 impl RunText {
     /// Reads whole lines.
     pub fn read(&mut self, text: &[u8]) {
@@ -39,7 +36,7 @@ impl RunText {
                     at = line_end(text, start) + 1;
                     let line = text.get(start..at - 1).unwrap_or_default();
                     if let Some(fault) = fault(line, self.lines) {
-                        if self.faults.len() < MOST_FAULTS {
+                        if self.faults.len() < Faults::MOST {
                             self.faults.push(fault);
                         } else {
                             self.more_faults += 1;

@@ -27,7 +27,7 @@ impl ScoreKeys {
     /// A row group.
     pub fn columns(keys: &[Option<Digest>]) -> TableWriter {
         let mut table = TableWriter::new(NAME, VERSION);
-        table.opt_binary("key", keys.iter().map(|key| key.as_ref().map(|key| &key.0[..size_of::<ScoreKey>()])));
+        table.opt_digests("key", keys.iter().map(|key| key.as_ref().map(|key| &key.0[..size_of::<ScoreKey>()])));
         table
     }
 

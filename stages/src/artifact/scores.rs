@@ -166,6 +166,8 @@ pub struct Scores {
 
 const NAME: &str = "scores";
 const VERSION: u32 = 1;
+/// About how long details are.
+const DETAIL_BYTES: usize = 64;
 /// The detail of a score that has none.
 const NO_DETAIL: &str = "{}";
 
@@ -228,7 +230,8 @@ impl SparseTexts {
 impl ScoreRows {
     /// No scores, with room for so many.
     pub fn with_capacity(rows: usize) -> Self {
-        ScoreRows { cells: Vec::with_capacity(rows), detail_ends: Vec::with_capacity(rows), ..ScoreRows::default() }
+        let (cells, detail_ends) = (Vec::with_capacity(rows), Vec::with_capacity(rows));
+        ScoreRows { cells, detail_ends, details: Vec::with_capacity(rows * DETAIL_BYTES), ..ScoreRows::default() }
     }
 
     /// The number of rows.
