@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use rayon::prelude::*;
 use serde_json::Value;
 
 use super::benchmark::{append_in_line_order, nothing};
@@ -41,12 +42,37 @@ pub(super) fn cases_in(
     let mut ids = Ids::new("case_id");
     let mut queries = Vec::new();
     let mut golds = Vec::new();
-    for row in rows {
+    let cases: Vec<CaseRow> = rows.par_iter().map(|row| CaseRow::read(path, row)).collect();
+    for (row, case) in rows.iter().zip(cases) {
+        if let Some(case_id) = &case.case_id {
+            ids.take(case_id, queries.len(), Fields::of(path, row).place(), &mut found);
+        }
+        found.extend(case.found);
+        if let (Some(case_id), Some(text)) = (case.case_id, case.text) {
+            golds.push(Gold { case_id: case_id.clone(), ..case.gold });
+            queries.push(Query { case_id, text, category: None });
+        }
+    }
+    if queries.is_empty() && found.is_empty() {
+        found.push(nothing(Place::file(path), "case", "write one case per line"));
+    }
+    append_in_line_order(errors, found);
+    (Queries { rows: queries }, Golds { rows: golds }, ids)
+}
+
+/// What a row says of a case, and what is wrong with it.
+struct CaseRow {
+    case_id: Option<String>,
+    text: Option<String>,
+    gold: Gold,
+    found: Vec<InputError>,
+}
+
+impl CaseRow {
+    fn read(path: &Path, row: &Row) -> Self {
+        let mut found = Vec::new();
         let fields = Fields::of(path, row).checked(&CASE, &mut found);
         let case_id = fields.text("case_id", &mut found);
-        if let Some(case_id) = &case_id {
-            ids.take(case_id, queries.len(), fields.place(), &mut found);
-        }
         let text = fields.text("query", &mut found);
         let mut gold = match fields.nested("expected", &mut found) {
             Some(expected) => gold(&expected.checked(&EXPECTED, &mut found), &mut found),
@@ -58,17 +84,8 @@ pub(super) fn cases_in(
         if let Err(error) = Qrels::of(&gold) {
             found.push(fields.error(error.message).hint("grades are whole numbers: 0 is not relevant, 1 and more is"));
         }
-        if let (Some(case_id), Some(text)) = (case_id, text) {
-            gold.case_id.clone_from(&case_id);
-            golds.push(gold);
-            queries.push(Query { case_id, text, category: None });
-        }
+        CaseRow { case_id, text, gold, found }
     }
-    if queries.is_empty() && found.is_empty() {
-        found.push(nothing(Place::file(path), "case", "write one case per line"));
-    }
-    append_in_line_order(errors, found);
-    (Queries { rows: queries }, Golds { rows: golds }, ids)
 }
 
 fn gold(expected: &Fields<'_>, errors: &mut Vec<InputError>) -> Gold {
