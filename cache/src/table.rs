@@ -135,7 +135,7 @@ impl TableWriter {
     }
 
     /// The column `name`, which is that of this `number`: for a stream that knows it
-    /// ([`TableStream::knows`](crate::table_stream::TableStream::knows)).
+    /// ([`TableEncoder::knows`](crate::table_stream::TableEncoder::knows)).
     pub fn known(&mut self, name: &str, number: u64) {
         self.fields.push(Field::new(name, DataType::Null, true));
         self.columns.push(Column::Known(number));

@@ -19,8 +19,13 @@ use crate::table::{BATCH_ROWS, Column, ROW_GROUP_ROWS, TableError, TableWriter};
 
 /// A table that is being written. Row groups are encoded by any number of threads at once, and appended in order.
 pub struct TableStream {
-    columns: Vec<ColumnStream>,
+    encoder: Arc<TableEncoder>,
     writer: SerializedFileWriter<Vec<u8>>,
+}
+
+/// What encodes the row groups of a table.
+pub struct TableEncoder {
+    columns: Vec<ColumnStream>,
     properties: WriterProperties,
 }
 
@@ -71,32 +76,12 @@ impl TableStream {
         let columns = columns.collect::<Result<_, _>>()?;
         let writer = ArrowWriter::try_new(Vec::new(), schema, Some(properties.clone()))?;
         let (writer, _) = writer.into_serialized_writer()?;
-        Ok(TableStream { columns, writer, properties })
+        Ok(TableStream { encoder: Arc::new(TableEncoder { columns, properties }), writer })
     }
 
-    /// Whether the column `name` was encoded under `number`, so that it need not be told again.
-    pub fn knows(&self, name: &str, number: u64) -> bool {
-        let mut columns = self.columns.iter();
-        columns
-            .find(|column| column.field.name() == name)
-            .is_some_and(|column| column.get(&Said::Shared(number)).is_some())
-    }
-
-    /// Encodes `rows`, at most [`TableStream::GROUP_ROWS`], as the group at position `group`.
-    ///
-    /// # Errors
-    /// When the columns differ in length or are not those of the table, or the libraries refuse.
-    pub fn encode(&self, group: usize, rows: TableWriter) -> Result<EncodedGroup, TableError> {
-        let (_, _, columns) = rows.into_parts()?;
-        if columns.len() != self.columns.len() {
-            return Err(TableError::Damaged);
-        }
-        let encode = |(stream, column): (&ColumnStream, Column)| stream.encode(&self.properties, group, column);
-        let columns = self.columns.iter().zip(columns).map(encode).collect::<Result<Vec<_>, _>>()?;
-        match columns.windows(2).all(|pair| pair[0].rows() == pair[1].rows()) {
-            true => Ok(EncodedGroup(columns)),
-            false => Err(TableError::Damaged),
-        }
+    /// What encodes its row groups.
+    pub fn encoder(&self) -> Arc<TableEncoder> {
+        self.encoder.clone()
     }
 
     /// Appends the next group.
@@ -123,6 +108,33 @@ impl TableStream {
     /// When the library refuses.
     pub fn finish(self) -> Result<Vec<u8>, TableError> {
         Ok(self.writer.into_inner()?)
+    }
+}
+
+impl TableEncoder {
+    /// Whether the column `name` was encoded under `number`, so that it need not be told again.
+    pub fn knows(&self, name: &str, number: u64) -> bool {
+        let mut columns = self.columns.iter();
+        columns
+            .find(|column| column.field.name() == name)
+            .is_some_and(|column| column.get(&Said::Shared(number)).is_some())
+    }
+
+    /// Encodes `rows`, at most [`TableStream::GROUP_ROWS`], as the group at position `group`.
+    ///
+    /// # Errors
+    /// When the columns differ in length or are not those of the table, or the libraries refuse.
+    pub fn encode(&self, group: usize, rows: TableWriter) -> Result<EncodedGroup, TableError> {
+        let (_, _, columns) = rows.into_parts()?;
+        if columns.len() != self.columns.len() {
+            return Err(TableError::Damaged);
+        }
+        let encode = |(stream, column): (&ColumnStream, Column)| stream.encode(&self.properties, group, column);
+        let columns = self.columns.iter().zip(columns).map(encode).collect::<Result<Vec<_>, _>>()?;
+        match columns.windows(2).all(|pair| pair[0].rows() == pair[1].rows()) {
+            true => Ok(EncodedGroup(columns)),
+            false => Err(TableError::Damaged),
+        }
     }
 }
 
@@ -253,7 +265,7 @@ mod tests {
             let mut groups: Vec<(usize, EncodedGroup)> = Vec::new();
             for (group, start) in starts.into_iter().enumerate().rev() {
                 let end = rows.min(start + TableStream::GROUP_ROWS);
-                groups.push((group, stream.encode(group, part(start..end)).expect("encode")));
+                groups.push((group, stream.encoder().encode(group, part(start..end)).expect("encode")));
             }
             groups.sort_by_key(|(group, _)| *group);
             for (_, group) in groups {
@@ -280,21 +292,21 @@ mod tests {
         let mut stream = TableStream::new(shape).expect("a table");
         for group in 0..3 {
             let mut table = TableWriter::new("example", 1);
-            assert_eq!(stream.knows("id", 7), group > 0);
-            match stream.knows("id", 7) {
+            assert_eq!(stream.encoder().knows("id", 7), group > 0);
+            match stream.encoder().knows("id", 7) {
                 true => table.known("id", 7),
                 false => {
                     column(&mut table, 0..8192);
                     table.shared(7);
                 }
             }
-            let encoded = stream.encode(group, table).expect("encode");
+            let encoded = stream.encoder().encode(group, table).expect("encode");
             stream.append(encoded).expect("append");
         }
-        assert!(!stream.knows("other", 7) && !stream.knows("id", 8));
+        assert!(!stream.encoder().knows("other", 7) && !stream.encoder().knows("id", 8));
         let mut unknown = TableWriter::new("example", 1);
         unknown.known("id", 8);
-        assert!(stream.encode(3, unknown).is_err());
+        assert!(stream.encoder().encode(3, unknown).is_err());
         assert!(stream.finish().expect("bytes") == whole(&[0..8192, 0..8192, 0..8192]));
         let mut alone = TableWriter::new("example", 1);
         alone.known("id", 7);
@@ -306,7 +318,7 @@ mod tests {
         let stream = TableStream::new(part(0..0)).expect("a table");
         let mut other = TableWriter::new("example", 1);
         other.text("id", ["a"]);
-        assert!(stream.encode(0, other).is_err());
+        assert!(stream.encoder().encode(0, other).is_err());
         let shape = |ids: &[&str], scores: &[Option<f64>]| {
             let mut table = TableWriter::new("example", 1);
             table.text("id", ids.iter().copied());
@@ -314,11 +326,11 @@ mod tests {
             table
         };
         let stream = TableStream::new(shape(&[], &[])).expect("a table");
-        assert!(stream.encode(0, shape(&["a", "b"], &[None, None])).is_ok());
-        assert!(stream.encode(0, shape(&["a", "b"], &[None])).is_err());
+        assert!(stream.encoder().encode(0, shape(&["a", "b"], &[None, None])).is_ok());
+        assert!(stream.encoder().encode(0, shape(&["a", "b"], &[None])).is_err());
         let mut swapped = TableWriter::new("example", 1);
         swapped.opt_float("score", [None]);
         swapped.text("id", ["a"]);
-        assert!(stream.encode(0, swapped).is_err());
+        assert!(stream.encoder().encode(0, swapped).is_err());
     }
 }

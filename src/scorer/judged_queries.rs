@@ -27,6 +27,30 @@ pub struct JudgedQuery {
     pub judgements: Judgements,
 }
 
+impl JudgedQuery {
+    /// The query of `judgements`, which are in the order of their documents, with what is wrong with them.
+    fn of(mut judgements: Vec<Judgement>) -> (Self, Vec<Fault>) {
+        let mut twins = Vec::new();
+        for pair in judgements.windows(2) {
+            let [first, second] = pair else { continue };
+            if first.document == second.document {
+                let message = format!(
+                    "duplicate: document {} of query {} is judged here",
+                    String::from_utf8_lossy(&first.document),
+                    String::from_utf8_lossy(&first.query)
+                );
+                let (line, earlier) = (first.line.max(second.line), Some(first.line.min(second.line)));
+                twins.push(Fault { line, column: None, message, earlier, hint: "keep the one that is meant" });
+            }
+        }
+        let id = judgements.first_mut().map(|first| std::mem::take(&mut first.query)).unwrap_or_default();
+        let grades = judgements.iter().map(|judgement| judgement.grade).collect();
+        let document = |Judgement { document, grade, hash, .. }| JudgedDocument { hash, id: document, grade };
+        let documents = judgements.into_iter().map(document).collect();
+        (JudgedQuery { id, documents, judgements: grades }, twins)
+    }
+}
+
 /// A judged document.
 #[derive(Debug)]
 pub struct JudgedDocument {
@@ -98,29 +122,20 @@ impl JudgedQueries {
 
     fn of(mut judgements: Vec<Judgement>, faults: &mut Faults) -> Self {
         judgements.par_sort_unstable_by(|a, b| a.query.cmp(&b.query).then_with(|| a.document.cmp(&b.document)));
-        for pair in judgements.windows(2) {
-            let [first, second] = pair else { continue };
-            if first.query == second.query && first.document == second.document {
-                let message = format!(
-                    "duplicate: document {} of query {} is judged here",
-                    String::from_utf8_lossy(&first.document),
-                    String::from_utf8_lossy(&first.query)
-                );
-                let (line, earlier) = (first.line.max(second.line), Some(first.line.min(second.line)));
-                faults.add(Fault { line, column: None, message, earlier, hint: "keep the one that is meant" }, 0);
+        let mut by_query: Vec<Vec<Judgement>> = Vec::new();
+        for judgement in judgements {
+            match by_query.last_mut().filter(|query| query.first().is_some_and(|first| first.query == judgement.query))
+            {
+                Some(query) => query.push(judgement),
+                None => by_query.push(vec![judgement]),
             }
         }
-        let mut queries: Vec<JudgedQuery> = Vec::new();
-        for Judgement { query, document, grade, hash, .. } in judgements {
-            let document = JudgedDocument { hash, id: document, grade };
-            match queries.last_mut().filter(|last| last.id == query) {
-                Some(last) => last.documents.push(document),
-                None => queries.push(JudgedQuery { id: query, documents: vec![document], ..JudgedQuery::default() }),
-            }
+        let found: Vec<(JudgedQuery, Vec<Fault>)> = by_query.into_par_iter().map(JudgedQuery::of).collect();
+        let mut queries = Vec::with_capacity(found.len());
+        for (query, twins) in found {
+            queries.push(query);
+            twins.into_iter().for_each(|fault| faults.add(fault, 0));
         }
-        queries.par_iter_mut().for_each(|query| {
-            query.judgements = query.documents.iter().map(|document| document.grade).collect();
-        });
         let index = queries.iter().enumerate().map(|(i, query)| (query.id.clone(), i)).collect();
         JudgedQueries { queries, index }
     }

@@ -38,7 +38,7 @@ impl MeasureSummary {
         let (mut verdicts, mut passed) = (0, 0);
         for entry in 0..cases.len() {
             let outcome = series.outcome(cases, entry);
-            let number = outcome.value.filter(|_| numeric).and_then(ScoreValue::number);
+            let number = outcome.value.as_ref().filter(|_| numeric).and_then(ScoreValue::number);
             column.states.push(outcome.state);
             column.numbers.push(number.unwrap_or(f64::NAN));
             verdicts += u64::from(outcome.passed.is_some());

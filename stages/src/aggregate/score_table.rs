@@ -31,6 +31,7 @@ impl LongRow<'_> {
 /// holds two series: what it says of the cases themselves is then the same for all series.
 pub(super) fn encode(series: &[Series], cases: &CaseList) -> Result<(Vec<u8>, usize), TableError> {
     let mut table = TableStream::new(columns(cases, &[], |_| CaseColumns::OfOneSeries))?;
+    let encoder = table.encoder();
     let starts = || (0..cases.len()).step_by(TableStream::GROUP_ROWS);
     let groups = series.iter().flat_map(|series| starts().map(move |start| (series, start)));
     let groups: Vec<(usize, (&Series, usize))> = groups.enumerate().collect();
@@ -41,11 +42,11 @@ pub(super) fn encode(series: &[Series], cases: &CaseList) -> Result<(Vec<u8>, us
             let rows: Vec<LongRow<'_>> = (start..end).map(row).collect();
             let number = start as u64;
             let of_cases = |name: &str| match series.len() > 1 {
-                true if table.knows(name, number) => CaseColumns::Known(number),
+                true if encoder.knows(name, number) => CaseColumns::Known(number),
                 true => CaseColumns::New(number),
                 false => CaseColumns::OfOneSeries,
             };
-            table.encode(group, columns(cases, &rows, of_cases))
+            encoder.encode(group, columns(cases, &rows, of_cases))
         });
         for group in encoded.collect::<Result<Vec<_>, _>>()? {
             table.append(group)?;
@@ -86,11 +87,11 @@ fn columns(cases: &CaseList, rows: &[LongRow<'_>], of_cases: impl Fn(&str) -> Ca
         table.opt_text(name, rows.iter().map(|row| cases.query(row.entry).category));
     });
     table.text("state", rows.iter().map(|row| row.outcome.state.name()));
-    table.opt_float("value", rows.iter().map(|row| row.outcome.value.and_then(ScoreValue::number)));
+    table.opt_float("value", rows.iter().map(|row| row.outcome.value.as_ref().and_then(ScoreValue::number)));
     table.opt_bool("passed", rows.iter().map(|row| row.outcome.passed));
     table.opt_text(
         "label",
-        rows.iter().map(|row| match row.outcome.value {
+        rows.iter().map(|row| match &row.outcome.value {
             Some(ScoreValue::Label(label)) => Some(label.as_str()),
             _ => None,
         }),

@@ -2,7 +2,7 @@
 //!
 //! Of a score only what enters numbers is in memory; what led to it is read where it is shown.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use ragstage_cache::Digest;
@@ -23,7 +23,7 @@ pub(super) struct Outcome<'a> {
     /// Scored, skipped or failed.
     pub(super) state: ScoreState,
     /// The value of a scored case; always finite when it is a number.
-    pub(super) value: Option<&'a ScoreValue>,
+    pub(super) value: Option<ScoreValue>,
     /// Whether a scored case passed.
     pub(super) passed: Option<bool>,
     /// Why the case was skipped.
@@ -38,16 +38,31 @@ struct Outcomes {
     /// The cases that the table was checked against.
     of: Option<CasesOfUnit>,
     rows: Vec<Row>,
-    /// Each reason once: there are few.
-    reasons: Vec<String>,
+    /// Each label and each reason once.
+    texts: Vec<String>,
+    places: HashMap<String, u32>,
     errors: BTreeMap<usize, RowError>,
 }
 
+/// A row in a few bytes, for there may be millions.
+#[derive(Clone, Copy)]
 struct Row {
+    number: f64,
+    /// Position of the label or the reason in `texts`.
+    text: u32,
     state: ScoreState,
-    value: Option<ScoreValue>,
+    kind: Kind,
     passed: Option<bool>,
-    reason: Option<u32>,
+}
+
+/// What a row has beside its state.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Nothing,
+    Number,
+    Truth,
+    Label,
+    Reason,
 }
 
 impl Outcomes {
@@ -65,35 +80,51 @@ impl Outcomes {
         };
         let state = if error.is_some() { ScoreState::Failed } else { score.state };
         let scored = state == ScoreState::Scored;
-        let reason = score.reason.filter(|_| error.is_none()).and_then(|reason| self.reason(reason));
+        let reason = score.reason.filter(|_| error.is_none());
         if let Some(error) = error {
             self.errors.insert(self.rows.len(), error);
         }
-        let (value, passed) = (score.value.filter(|_| scored), score.passed.filter(|_| scored));
-        self.rows.push(Row { state, value, passed, reason });
+        let (number, text, kind) = match (score.value.filter(|_| scored), reason) {
+            (Some(ScoreValue::Number(number)), _) => (number, 0, Kind::Number),
+            (Some(ScoreValue::Bool(truth)), _) => (f64::from(u8::from(truth)), 0, Kind::Truth),
+            (Some(ScoreValue::Label(label)), _) => (0.0, self.text(&label), Kind::Label),
+            (None, Some(reason)) => (0.0, self.text(reason), Kind::Reason),
+            (None, None) => (0.0, 0, Kind::Nothing),
+        };
+        self.rows.push(Row { number, text, state, kind, passed: score.passed.filter(|_| scored) });
     }
 
-    fn reason(&mut self, reason: &str) -> Option<u32> {
-        let known = self.reasons.iter().rposition(|known| known == reason).unwrap_or_else(|| {
-            self.reasons.push(reason.to_string());
-            self.reasons.len() - 1
-        });
-        u32::try_from(known).ok()
+    /// The position of `text`; texts beyond four billion are told as the first.
+    fn text(&mut self, text: &str) -> u32 {
+        if let Some(known) = self.places.get(text) {
+            return *known;
+        }
+        let place = u32::try_from(self.texts.len()).unwrap_or_default();
+        self.texts.push(text.to_string());
+        self.places.insert(text.to_string(), place);
+        place
     }
 
     /// Adds the rows of `part` after the others.
     fn append(&mut self, part: Outcomes) {
         let start = self.rows.len();
-        let reasons: Vec<Option<u32>> = part.reasons.iter().map(|reason| self.reason(reason)).collect();
-        let reason = |row: &Row| row.reason.and_then(|reason| reasons.get(reason as usize).copied().flatten());
-        self.rows.extend(part.rows.into_iter().map(|row| Row { reason: reason(&row), ..row }));
+        let texts: Vec<u32> = part.texts.iter().map(|text| self.text(text)).collect();
+        let text = |row: &Row| texts.get(row.text as usize).copied().unwrap_or_default();
+        self.rows.extend(part.rows.into_iter().map(|row| Row { text: text(&row), ..row }));
         self.errors.extend(part.errors.into_iter().map(|(row, error)| (start + row, error)));
     }
 
     fn get(&self, row: usize) -> Option<Outcome<'_>> {
-        let Row { state, value, passed, reason } = self.rows.get(row)?;
-        let reason = reason.and_then(|reason| self.reasons.get(reason as usize)).map(String::as_str);
-        Some(Outcome { state: *state, value: value.as_ref(), passed: *passed, reason, error: self.errors.get(&row) })
+        let Row { number, text, state, kind, passed } = *self.rows.get(row)?;
+        let text = || self.texts.get(text as usize).map(String::as_str).unwrap_or_default();
+        let value = match kind {
+            Kind::Number => Some(ScoreValue::Number(number)),
+            Kind::Truth => Some(ScoreValue::Bool(number != 0.0)),
+            Kind::Label => Some(ScoreValue::Label(text().to_string())),
+            Kind::Nothing | Kind::Reason => None,
+        };
+        let reason = (kind == Kind::Reason).then(text);
+        Some(Outcome { state, value, passed, reason, error: self.errors.get(&row) })
     }
 
     /// The outcomes in the artifact `digest`, a table of unit `unit`: read once by all who sum them up and report them.
@@ -237,7 +268,7 @@ mod tests {
             assert!(outcome.value.is_none() && outcome.error.is_some());
         }
         let all = outcomes([score(ScoreState::Scored, Some(ScoreValue::Number(0.0)))]);
-        assert_eq!(all.get(0).expect("a row").value, Some(&ScoreValue::Number(0.0)));
+        assert_eq!(all.get(0).expect("a row").value, Some(ScoreValue::Number(0.0)));
     }
 
     #[test]
@@ -253,6 +284,6 @@ mod tests {
         assert!(all.get(1).expect("a row").value.is_none());
         let reasons: Vec<_> = (1..4).filter_map(|row| all.get(row)?.reason).collect();
         assert_eq!(reasons, ["no gold answers", "no gold answers", "no answers"]);
-        assert_eq!(all.reasons.len(), 2);
+        assert_eq!(all.texts.len(), 2);
     }
 }

@@ -1,5 +1,6 @@
 //! Evaluators of single cases: a row group at a time, on all cores, so that memory does not grow with the benchmark.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Mutex, PoisonError};
@@ -27,6 +28,28 @@ struct ScoredGroup {
     scores: EncodedGroup,
     keys: EncodedGroup,
     failed: u64,
+}
+
+/// The tables of scores and keys. Groups come in any order and are appended in theirs, as soon as it is their turn.
+struct Written {
+    scores: TableStream,
+    keys: TableStream,
+    failed: u64,
+    next: usize,
+    waiting: BTreeMap<usize, ScoredGroup>,
+}
+
+impl Written {
+    fn put(&mut self, group: usize, scored: ScoredGroup) -> Result<(), TableError> {
+        self.waiting.insert(group, scored);
+        while let Some(scored) = self.waiting.remove(&self.next) {
+            self.next += 1;
+            self.failed += scored.failed;
+            self.scores.append(scored.scores)?;
+            self.keys.append(scored.keys)?;
+        }
+        Ok(())
+    }
 }
 
 /// Scores with their keys, `None` for those that are computed anew each time; a row for each case.
@@ -68,10 +91,11 @@ impl ScoreResponses {
         let previous = PreviousScores::open(context);
         let slot = key_of(&Slot { evaluator: &*self.evaluator, salt: self.salt });
         let table_fault = |error: TableError| encode(error);
-        let mut scores = TableStream::new(Scores::columns(std::iter::empty(), &ScoreRows::default()).map_err(encode)?)
+        let scores = TableStream::new(Scores::columns(std::iter::empty(), &ScoreRows::default()).map_err(encode)?)
             .map_err(table_fault)?;
-        let mut keys = TableStream::new(ScoreKeys::columns(&[])).map_err(table_fault)?;
-        let done: Vec<Mutex<Option<ScoredGroup>>> = (0..tables.groups()).map(|_| Mutex::default()).collect();
+        let keys = TableStream::new(ScoreKeys::columns(&[])).map_err(table_fault)?;
+        let (score_encoder, key_encoder) = (scores.encoder(), keys.encoder());
+        let written = Mutex::new(Written { scores, keys, failed: 0, next: 0, waiting: BTreeMap::new() });
         context.spread(tables.groups(), &|group| {
             let read = tables.read(group)?;
             let Some((rows, row_keys)) = self.score_group(context, &slot, previous.as_ref(), group, &read)? else {
@@ -80,23 +104,16 @@ impl ScoreResponses {
             let case_ids = (0..rows.len()).map(|row| read.case_id(row));
             let columns = Scores::columns(case_ids, &rows).map_err(encode)?;
             let scored = ScoredGroup {
-                scores: scores.encode(group, columns).map_err(table_fault)?,
-                keys: keys.encode(group, ScoreKeys::columns(&row_keys)).map_err(table_fault)?,
+                scores: score_encoder.encode(group, columns).map_err(table_fault)?,
+                keys: key_encoder.encode(group, ScoreKeys::columns(&row_keys)).map_err(table_fault)?,
                 failed: rows.failed() as u64,
             };
-            if let Some(place) = done.get(group) {
-                *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(scored);
-            }
-            Ok(())
+            written.lock().unwrap_or_else(PoisonError::into_inner).put(group, scored).map_err(table_fault)
         })?;
-        let mut failed = 0;
-        for group in done {
-            let group = group.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let Written { scores, keys, failed, next, .. } = written.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if next < tables.groups() {
             // Nobody wanted the rows.
-            let group = group.ok_or(StageError { step: Step::Score, kind: StageErrorKind::Cancelled })?;
-            failed += group.failed;
-            scores.append(group.scores).map_err(table_fault)?;
-            keys.append(group.keys).map_err(table_fault)?;
+            return Err(StageError { step: Step::Score, kind: StageErrorKind::Cancelled });
         }
         let outputs = vec![
             Output::value("scores", scores.finish().map_err(table_fault)?, tables.rows()),

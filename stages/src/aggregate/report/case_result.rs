@@ -141,7 +141,9 @@ fn scores<'a>(case: &'a CaseResponse<'a>) -> Vec<ScoreEntry<'a>> {
         metadata: metadata.map_or_else(|| Cow::Owned(Json::new()), Cow::Borrowed),
     };
     let scores = case.scores.iter().zip(&case.details);
-    scores.filter_map(|((name, outcome), detail)| Some(entry(name, outcome.value?, outcome.passed, *detail))).collect()
+    scores
+        .filter_map(|((name, outcome), detail)| Some(entry(name, outcome.value.as_ref()?, outcome.passed, *detail)))
+        .collect()
 }
 
 fn unscored<'a>(case: &'a CaseResponse<'a>) -> Vec<UnscoredEntry<'a>> {

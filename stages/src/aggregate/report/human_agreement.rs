@@ -131,7 +131,7 @@ impl<'a> HumanAgreements<'a> {
 /// What an evaluator says of a case on the scale on which people label: the label or the grade that the judge replied (of
 /// several judgements the mean), else the score.
 fn judged(outcome: &Outcome<'_>, detail: Option<&Json>) -> Option<String> {
-    let number = match outcome.value? {
+    let number = match outcome.value.as_ref()? {
         ScoreValue::Label(label) => return Some(label.clone()),
         ScoreValue::Bool(value) => f64::from(u8::from(*value)),
         ScoreValue::Number(value) => *value,

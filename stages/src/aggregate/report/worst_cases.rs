@@ -98,7 +98,7 @@ impl WorstCases {
 /// Where the case stands by each evaluator, from 0 to 1.
 fn standings(case: &CaseResponse<'_>, scales: &[Option<Scale>]) -> Vec<Option<f64>> {
     let scores = case.scores.iter().zip(scales);
-    scores.map(|((_, outcome), scale)| Some(scale.as_ref()?.share(outcome.value?.number()?))).collect()
+    scores.map(|((_, outcome), scale)| Some(scale.as_ref()?.share(outcome.value.as_ref()?.number()?))).collect()
 }
 
 impl WorstCase {
@@ -122,7 +122,7 @@ impl WorstCase {
                 .iter()
                 .map(|(name, outcome)| ShownScore {
                     name: name.to_string(),
-                    value: match outcome.value {
+                    value: match &outcome.value {
                         Some(ScoreValue::Number(value)) => format!("{value:.4}"),
                         Some(ScoreValue::Bool(value)) => value.to_string(),
                         Some(ScoreValue::Label(label)) => label.clone(),

@@ -92,7 +92,7 @@ impl<'a> Lints<'a> {
         for (scores, series) in column.scores.iter_mut().zip(series) {
             for entry in 0..self.cases.len() {
                 if let Some(value) = series.outcome(self.cases, entry).value {
-                    scores.see(self.cases.query(entry).case_id, value);
+                    scores.see(self.cases.query(entry).case_id, &value);
                 }
             }
         }
