@@ -56,13 +56,15 @@ fn million() -> Vec<Figure> {
     let (whole, reading) = (reading(&[answers, gold, results]), reading(&[answers, gold]));
     let name = "1,000,000 responses";
     let mut figures = vec![
-        Figure::new(format!("{name}: reading the columns of answers and gold"), reading, "s"),
-        Figure::new(format!("{name}: reading the columns of results too"), whole, "s"),
+        Figure::new(format!("{name}: reading the columns of answers and gold, one thread"), reading, "s"),
+        Figure::new(format!("{name}: reading the columns of results too, one thread"), whole, "s"),
     ];
-    for (evaluator, bound) in [("token_f1", Target::AtMost(2.0 * reading)), ("nDCG@10", Target::None)] {
+    // The bound is that of all columns of the responses, whatever of them an evaluator reads.
+    for evaluator in ["token_f1", "answer_exact_match", "evidence_recall@3", "nDCG@10"] {
         let (elapsed, peak) = space.peak(&format!("score --quiet --evaluator {evaluator}"));
-        let name = format!("{name} under a new {evaluator}");
-        figures.push(Figure::new(format!("{name}, the whole command"), elapsed.as_secs_f64(), "s").target(bound));
+        let (elapsed, name) = (elapsed.as_secs_f64(), format!("{name} under a new {evaluator}"));
+        let bound = Target::AtMost(2.0 * whole);
+        figures.push(Figure::new(format!("{name}, the whole command"), elapsed, "s").target(bound));
         figures.push(Figure::new(format!("{name}, memory"), peak, "MB").target(Target::AtMost(500.0)));
     }
     // Evaluators that nobody has asked for yet, for on what is kept no thread has work.

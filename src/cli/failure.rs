@@ -102,7 +102,7 @@ impl Failure {
                     tell!("{}", diagnostic.render(&errors.source));
                 }
                 let count = errors.diagnostics.len();
-                tell!("error: {count} fault{} in the evaluation file", if count == 1 { "" } else { "s" });
+                tell!("error: {count} fault{} in the {}", if count == 1 { "" } else { "s" }, errors.what);
             }
             Failure::Run(error) => print_run_error(error),
             Failure::NotThere { what, hint } => {

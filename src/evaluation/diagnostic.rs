@@ -66,13 +66,15 @@ fn excerpt(line: &str, at: usize) -> (String, String) {
     (format!("{before}{shown}{after}"), " ".repeat(before.len() + at - from))
 }
 
-/// Every fault of an evaluation file, in the order of the file.
+/// Every fault of an evaluation file, or of a configuration of OpenViking's benchmark, in the order of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EvaluationErrors {
     /// The faults; at least one.
     pub diagnostics: Vec<Diagnostic>,
     /// The text of the file, for [`Diagnostic::render`]; empty when it could not be read.
     pub source: String,
+    /// What the file is.
+    pub what: &'static str,
 }
 
 impl fmt::Display for EvaluationErrors {

@@ -285,6 +285,7 @@ pub fn read(
     let alone = |place: Place, message: String, hint: Option<&str>| EvaluationErrors {
         diagnostics: vec![Diagnostic { place, path: String::new(), message, hint: hint.map(str::to_string) }],
         source: String::new(),
+        what: "evaluation file",
     };
     // Opening a pipe waits for a writer that may never come.
     if fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
@@ -338,7 +339,11 @@ pub(super) fn read_text(
     });
     match evaluation {
         Some(evaluation) if faults.is_empty() => Ok(evaluation),
-        _ => Err(EvaluationErrors { diagnostics: faults.into_sorted(), source: text.to_string() }),
+        _ => Err(EvaluationErrors {
+            diagnostics: faults.into_sorted(),
+            source: text.to_string(),
+            what: "evaluation file",
+        }),
     }
 }
 

@@ -10,6 +10,7 @@ use super::diagnostic::{Diagnostic, EvaluationErrors, Faults};
 use super::node::{Node, Value};
 use super::placeholders::filled;
 use super::shape::{Choice, Field, Need, Range, Record, Shape, TEXT};
+use super::system::URL;
 use super::tree::read_tree;
 use super::view::View;
 
@@ -63,7 +64,7 @@ static LLM: Record = Record {
     fields: &[
         required("model", "Its name at its provider.", TEXT),
         required("temperature", "Sampling temperature.", Shape::Float(Range::closed(0.0, 2.0))),
-        required("base_url", "The URL below which `chat/completions` is.", TEXT),
+        required("base_url", "The URL below which `chat/completions` is.", URL),
         optional("api_key", "The key itself.", Shape::AnyText),
         optional("api_key_env_var", "Name of the environment variable with the key.", Shape::AnyText),
     ],
@@ -177,7 +178,7 @@ pub fn read_openviking_config(
         let place = Place::file(path);
         let message = format!("cannot be read: {error}");
         let diagnostics = vec![Diagnostic { place, path: String::new(), message, hint: Some(hint) }];
-        EvaluationErrors { diagnostics, source: String::new() }
+        EvaluationErrors { diagnostics, source: String::new(), what: "configuration" }
     })?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let mut faults = Faults::new(path);
@@ -197,7 +198,9 @@ pub fn read_openviking_config(
     });
     match config {
         Some(config) if faults.is_empty() => Ok(OpenVikingConfig { not_carried, ..config }),
-        _ => Err(EvaluationErrors { diagnostics: faults.into_sorted(), source: text.to_string() }),
+        _ => {
+            Err(EvaluationErrors { diagnostics: faults.into_sorted(), source: text.to_string(), what: "configuration" })
+        }
     }
 }
 
@@ -265,7 +268,7 @@ fn convert(
         true => place("doc_output_dir"),
         false => output_dir.as_ref().map(|folder| folder.join("docs")),
     };
-    let adapter = adapter(view, faults);
+    let adapter = adapter(view, not_carried, faults);
     let llm = llm(&view.get("llm"), environment, not_carried);
     let ov_conf = Some(root.join("ov.conf")).filter(|file| file.is_file());
     Some(OpenVikingConfig {
@@ -290,7 +293,7 @@ fn convert(
 }
 
 /// Which of our adapters is meant: by the class, the module or the dataset's name; theirs is LoCoMo's by default.
-fn adapter(view: &View<'_>, faults: &mut Faults) -> Option<&'static str> {
+fn adapter(view: &View<'_>, not_carried: &mut Vec<NotCarried>, faults: &mut Faults) -> Option<&'static str> {
     let adapter = view.get("adapter");
     let (class, module, name) = (adapter.get("class_name"), adapter.get("module"), view.get("dataset_name"));
     let of = |text: &str| {
@@ -300,7 +303,16 @@ fn adapter(view: &View<'_>, faults: &mut Faults) -> Option<&'static str> {
     let named = if class.is_given() || module.is_given() { [class, module] } else { [name.clone(), name] };
     let given = named.iter().find(|view| view.is_given());
     match named.iter().filter_map(|view| view.text()).find_map(of) {
-        Some(adapter) => Some(adapter),
+        Some(adapter) => {
+            let other = class_of(&view.get("adapter")).filter(|class| of(class).is_none());
+            not_carried.extend(other.map(|class| NotCarried {
+                key: "adapter.class_name".to_string(),
+                why: format!(
+                    "`{class}` is no class of theirs; the dataset is read as `{adapter}`, which its module names"
+                ),
+            }));
+            Some(adapter)
+        }
         None if given.is_none() => Some("locomo"),
         None => {
             let view = given.unwrap_or(&adapter);
@@ -312,6 +324,10 @@ fn adapter(view: &View<'_>, faults: &mut Faults) -> Option<&'static str> {
             None
         }
     }
+}
+
+fn class_of<'a>(adapter: &View<'a>) -> Option<&'a str> {
+    adapter.get("class_name").text()
 }
 
 fn llm(
@@ -400,7 +416,7 @@ mod tests {
             let paths = "paths: {dataset_path: d, output_dir: o, log_file: l}\n";
             let execution = "execution: {max_workers: 8, retrieval_topk: 5, ingest_mode: directory}\n";
             let text = format!(
-                "dataset_name: Qasper\n{execution}{paths}llm: {{model: m, temperature: 0, base_url: u, {llm}}}\n"
+                "dataset_name: Qasper\n{execution}{paths}llm: {{model: m, temperature: 0, base_url: 'http://u/v1', {llm}}}\n"
             );
             let config = read(folder.path(), &text).expect("a configuration");
             assert!(config.directory && config.adapter == "qasper");
@@ -430,6 +446,21 @@ mod tests {
         ] {
             assert!(told.contains(line), "{line}: {told}");
         }
+        let more =
+            "execution: {max_workers: 1, retrieval_topk: 5}\npaths: {dataset_path: d, output_dir: o, log_file: l}\n";
+        let of = |adapter: &str, url: &str| {
+            let llm = format!("llm: {{model: m, temperature: 0, base_url: '{url}'}}\n");
+            read(folder.path(), &format!("adapter: {adapter}\n{more}{llm}"))
+        };
+        for url in ["ftp://host/v1", "http://me:secret@host/v1", "host"] {
+            assert!(of("{module: locomo}", url).expect_err("a fault").contains("llm.base_url"), "{url}");
+        }
+        let keys = |adapter: &str| -> Vec<String> {
+            let config = of(adapter, "http://host/v1").expect("a configuration");
+            config.not_carried.into_iter().map(|key| key.key).collect()
+        };
+        assert_eq!(keys("{module: src.adapters.qasper_adapter, class_name: QasperAdapter}"), Vec::<String>::new());
+        assert_eq!(keys("{module: src.adapters.qasper_adapter, class_name: FooAdapter}"), ["adapter.class_name"]);
         let missing = read_openviking_config(&folder.path().join("none.yaml"), None, &|_| None).expect_err("no file");
         assert!(missing.diagnostics[0].message.contains("cannot be read"));
     }

@@ -265,7 +265,9 @@ pub fn evaluator_file(path: &Path) -> Result<EvaluatorConfig, EvaluationErrors> 
     };
     match config {
         Some(config) if faults.is_empty() => Ok(EvaluatorConfig::Program(Box::new(config))),
-        _ => Err(EvaluationErrors { diagnostics: faults.into_sorted(), source: String::new() }),
+        _ => {
+            Err(EvaluationErrors { diagnostics: faults.into_sorted(), source: String::new(), what: "evaluation file" })
+        }
     }
 }
 

@@ -39,6 +39,16 @@ fn corrected_gold() {
 }
 
 #[test]
+fn corrected_evidence_is_read_by_evaluators_of_evidence_alone() {
+    let space = small::evaluated();
+    space.edit("cases.jsonl", "\"Entry costs six crowns.\"", "\"Entry costs six crowns\"");
+    let ran = space.score("").expect(0);
+    assert_eq!(ran.executed().get("score"), Some(&2));
+    // That of answers finds all its scores again.
+    assert_eq!(ran.rows(), ["score entry"]);
+}
+
+#[test]
 fn without_any_response_it_fails_and_names_what_is_missing() {
     let space = Space::new();
     small::write(&space);

@@ -283,13 +283,13 @@ fn a_run_whose_items_failed_has_responses_too() {
 #[test]
 fn openvikings_answers_are_found_by_their_question() {
     let space = town("{path: generated_answers.json}");
-    let item = |question: &str, answer: &str| {
-        json!({"_global_index": 0, "sample_id": "conv-1", "question": question, "gold_answers": ["x"],
+    let item = |index: usize, question: &str, answer: &str| {
+        json!({"_global_index": index, "sample_id": "conv-1", "question": question, "gold_answers": ["x"],
         "category": "1", "evidence": [], "retrieval": {"latency_sec": 0.25, "uris": ["viking://resources/a.md"]},
         "llm": {"final_answer": answer}, "metrics": {"Recall": 0.0}, "token_usage": {"total_input_tokens": 5, "llm_output_tokens": 2}})
     };
     let file = json!({"summary": {"dataset": "harbour", "total_queries": 2}, "results": [
-        item("When was the lighthouse built?", "It was built in 1871."), item("How do traders pay at the market?", "By card."),
+        item(0, "When was the lighthouse built?", "It was built in 1871."), item(1, "How do traders pay at the market?", "By card."),
     ]});
     space.write("generated_answers.json", &serde_json::to_string_pretty(&file).expect("JSON"));
     space.edit("evaluation.yaml", "{path: generated_answers.json}", "{path: generated_answers.json, missing: skip}");
@@ -297,6 +297,17 @@ fn openvikings_answers_are_found_by_their_question() {
     let contains = measure(&space, "answer_contains");
     assert_eq!((&contains["mean"], &contains["counts"]["scored"]), (&json!(0.5), &json!(2)));
     assert_eq!(space.json("reports/small/report.json")["case_results"][0]["latency_ms"], 250.0);
+}
+
+const LIGHTHOUSE: &str = "When was the lighthouse built?";
+
+/// OpenViking's answers to questions, by index, with the recall that they state.
+fn answers(items: &[(usize, &str, f64)]) -> String {
+    let item = |(index, question, recall): &(usize, &str, f64)| {
+        json!({"_global_index": index, "sample_id": "conv-1", "question": question, "retrieval": {"uris": ["viking://a"]},
+            "llm": {"final_answer": "In 1871."}, "metrics": {"Recall": recall}})
+    };
+    json!({"results": items.iter().map(item).collect::<Vec<_>>()}).to_string()
 }
 
 #[test]
@@ -318,6 +329,22 @@ fn sets_that_do_not_fit_are_refused_with_their_place() {
             "expected a text, found nothing at /case_results/0/case_id",
         ),
         ("a.json", "{\n\"case_results\": [".to_string(), "a.json:2:"),
+        ("a.json", "[]".to_string(), "expected an object with a list `case_results`, found a list"),
+        (
+            "a.json",
+            answers(&[(0, LIGHTHOUSE, 0.5), (0, LIGHTHOUSE, 0.5)]),
+            "_global_index 0 is at /results/0 and again at /results/1",
+        ),
+        (
+            "a.json",
+            answers(&[(0, LIGHTHOUSE, 0.5), (1, LIGHTHOUSE, 0.5)]),
+            "1 of the responses are for cases that have one already",
+        ),
+        (
+            "a.json",
+            answers(&[(0, LIGHTHOUSE, 2.0)]),
+            "expected a number from 0 to 1, found 2.0 at /results/0/metrics/Recall",
+        ),
         ("a.parquet", "PAR1 and nothing else".to_string(), "cannot be read"),
         ("a.jsonl", " \n\n".to_string(), "the file is empty"),
         ("a.trec", String::new(), "the file is empty"),

@@ -1,6 +1,7 @@
 //! The action that takes a unit's responses from a set that was made elsewhere: nobody is asked anything.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -243,23 +244,29 @@ impl ImportResponses {
             let units = decoded::<Units>(context, step, &self.units)?;
             let cases = set.cases(&units, &queries.rows);
             let mut by_case = HashMap::new();
-            let mut unknown = Vec::new();
+            let (mut unknown, mut twice) = (Vec::new(), Vec::new());
             for (case, response) in cases.into_iter().zip(set.responses) {
                 match case {
-                    Some(case) => drop(by_case.entry(case).or_insert(response)),
+                    Some(case) => match by_case.entry(case) {
+                        Entry::Vacant(place) => _ = place.insert(response),
+                        Entry::Occupied(_) => twice.push(response.question.unwrap_or(response.case_id)),
+                    },
                     None => unknown.push(response.question.unwrap_or(response.case_id)),
                 }
             }
+            let fault = |whose: &[String], are: &str, hint: &str| {
+                let named: Vec<String> = whose.iter().take(NAMED).map(|whose| format!("{whose:?}")).collect();
+                let more = if whose.len() > NAMED { ", ..." } else { "" };
+                let message =
+                    format!("{} of the responses are for cases that {are}: {}{more}", whose.len(), named.join(", "));
+                StageError::input(step, vec![InputError::new(Place::file(path), message).hint(hint)])
+            };
+            if !twice.is_empty() {
+                return Err(fault(&twice, "have one already", "keep one response per case"));
+            }
             if !unknown.is_empty() && !self.set.ignore_unknown {
-                let named: Vec<String> = unknown.iter().take(NAMED).map(|whose| format!("{whose:?}")).collect();
-                let more = if unknown.len() > NAMED { ", ..." } else { "" };
-                let message = format!(
-                    "{} of the responses are for cases that the benchmark does not have: {}{more}",
-                    unknown.len(),
-                    named.join(", ")
-                );
-                let hint = "correct the ids, or say `unknown: ignore`";
-                return Err(StageError::input(step, vec![InputError::new(Place::file(path), message).hint(hint)]));
+                let hint = "correct the ids, take those responses out of the file, or say `unknown: ignore` in an evaluation file";
+                return Err(fault(&unknown, "the benchmark does not have", hint));
             }
             let has_answers = by_case.values().any(|response: &Response| response.answer.is_some());
             Ok(ByCase { responses: by_case, has_answers })

@@ -13,7 +13,7 @@ pub(super) fn whole(path: &Path, bytes: &[u8]) -> Result<Value, InputError> {
     match serde_json::from_slice(bytes) {
         Ok(UniqueJson(value)) => Ok(value),
         Err(error) => {
-            let place = Place::at(path, error.line() as u64, error.column() as u64);
+            let place = Place::at(path, error.line().max(1) as u64, error.column().max(1) as u64);
             Err(InputError::new(place, format!("no JSON: {error}")).hint("the file may be cut off; write it again"))
         }
     }
@@ -36,8 +36,13 @@ pub(super) fn found(value: Option<&Value>) -> String {
 
 /// The list at `key` of an object.
 pub(super) fn list<'a>(path: &Path, object: &'a Value, key: &str) -> Result<&'a Vec<Value>, InputError> {
+    if !object.is_object() {
+        let message = format!("expected an object with a list `{key}`, found {}", found(Some(object)));
+        return Err(InputError::new(Place::file(path), message).hint("is it the file that is meant?"));
+    }
     let value = object.get(key);
-    value
-        .and_then(Value::as_array)
-        .ok_or_else(|| fault(path, &format!("/{key}"), &format!("expected a list, found {}", found(value))))
+    value.and_then(Value::as_array).ok_or_else(|| {
+        let fault = fault(path, &format!("/{key}"), &format!("expected a list, found {}", found(value)));
+        fault.hint("is it the file that is meant, and whole?")
+    })
 }

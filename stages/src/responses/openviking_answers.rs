@@ -3,6 +3,7 @@
 //! An item knows its case by `sample_id` and `question`, with whatever its adapter put before the question. The retrieved texts are
 //! not stored there: hits have the URI as their id, and the first the recall that the file states. Ours has them beside the URIs.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -22,7 +23,14 @@ pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<Vec<(u64, Response)>, Ve
     let file = whole(path, bytes).map_err(|error| vec![error])?;
     let items = list(path, &file, "results").map_err(|error| vec![error])?;
     let (mut responses, mut errors) = (Vec::new(), Vec::new());
+    let mut indexes: HashMap<i64, usize> = HashMap::new();
     for (i, item) in items.iter().enumerate() {
+        if let Some(index) = item.get("_global_index").and_then(Value::as_i64)
+            && let Some(first) = indexes.insert(index, i)
+        {
+            let message = format!("the question of _global_index {index} is at /results/{first} and again");
+            errors.push(fault(path, &format!("/results/{i}"), &message).hint("keep one answer per question"));
+        }
         match response(path, &format!("/results/{i}"), item) {
             Ok(response) => responses.push((i as u64, response)),
             Err(error) => errors.push(error),
@@ -34,7 +42,10 @@ pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<Vec<(u64, Response)>, Ve
 fn response(path: &Path, pointer: &str, item: &Value) -> Result<Response, InputError> {
     let expected = |key: &str, value: Option<&Value>| {
         fault(path, &format!("{pointer}{key}"), &format!("expected a text, found {}", found(value)))
-            .hint("is it OpenViking's generated_answers.json? `format` (--responses-format) says what else it is")
+            .hint(
+            "is it OpenViking's generated_answers.json? If not, `format` in an evaluation file, or --responses-format of \
+             `import` and `score`, says what else it is",
+        )
     };
     let Some(question) = item.get("question").and_then(Value::as_str) else {
         return Err(expected("/question", item.get("question")));
@@ -55,7 +66,13 @@ fn response(path: &Path, pointer: &str, item: &Value) -> Result<Response, InputE
     };
     let uris = item.pointer("/retrieval/uris").and_then(Value::as_array).into_iter().flatten();
     let texts = item.pointer("/retrieval/texts").and_then(Value::as_array);
-    let stated = item.pointer("/metrics/Recall").filter(|recall| texts.is_none() && recall.is_number());
+    let recall = item.pointer("/metrics/Recall");
+    if recall.and_then(Value::as_f64).is_some_and(|recall| !(0.0..=1.0).contains(&recall)) {
+        let message = format!("expected a number from 0 to 1, found {}", found(recall));
+        let hint = "recall is the share of the evidence that was found; leave it out where it is not known";
+        return Err(fault(path, &format!("{pointer}/metrics/Recall"), &message).hint(hint));
+    }
+    let stated = recall.filter(|recall| texts.is_none() && recall.is_number());
     for (index, uri) in uris.enumerate() {
         let Some(uri) = uri.as_str() else { return Err(expected("/retrieval/uris", Some(uri))) };
         response.results.push(Hit {

@@ -60,7 +60,7 @@ pub(crate) fn ranking(hits: &[Hit], cutoff: Option<u32>) -> Vec<Cow<'_, str>> {
 fn document_ids(source: Source<'_>) -> Vec<Cow<'_, str>> {
     let stripped = |id: Cow<'_, str>| Cow::Owned(python::strip(&id).to_string());
     let mut ids: Vec<Cow<'_, str>> = source.texts(&BENCHMARK_ID, &BENCHMARK_IDS).into_iter().map(stripped).collect();
-    ids.extend(source.texts(&KEY, &KEYS).iter().filter_map(|key| key_document(key)).map(Cow::Owned));
+    ids.extend(source.texts(&KEY, &KEYS).filter_map(|key| key_document(&key)).map(Cow::Owned));
     ids
 }
 

@@ -78,7 +78,7 @@ fn holds(key: &str, expected: &Value, hit: &Hit) -> Option<bool> {
     match key {
         "source_key" | "object_key" => any(texts(hit, &KEY, &KEYS), &|value| value == text),
         "source_key_prefix" => any(texts(hit, &KEY, &KEYS), &|value| value.starts_with(&text)),
-        "document_id" => any(document_ids(hit), &|value| value == text),
+        "document_id" => any(document_ids(hit).collect(), &|value| value == text),
         "chunk_id" => any(chunk_ids(hit), &|value| value == text),
         SPANS => {
             let position = |name: &str| hit.source.get(name).and_then(Value::as_u64);

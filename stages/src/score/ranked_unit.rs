@@ -86,5 +86,5 @@ fn document(hit: &Hit) -> Cow<'_, str> {
     {
         return Cow::Borrowed(id);
     }
-    document_ids(hit).into_iter().next().unwrap_or(Cow::Borrowed(&hit.id))
+    document_ids(hit).next().unwrap_or(Cow::Borrowed(&hit.id))
 }

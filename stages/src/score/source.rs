@@ -42,44 +42,44 @@ impl<'a> Source<'a> {
     }
 
     /// The values of `single` fields and then of `plural` ones in text form, without null and blank ones.
-    pub(crate) fn texts(self, single: &[&str], plural: &[&str]) -> Vec<Cow<'a, str>> {
-        let alone = single.iter().filter_map(|field| self.get(field));
-        let listed = plural.iter().filter_map(|field| self.get(field)).flat_map(|value| match value {
+    pub(crate) fn texts<'f>(
+        self,
+        single: &'f [&str],
+        plural: &'f [&str],
+    ) -> impl Iterator<Item = Cow<'a, str>> + use<'a, 'f> {
+        let alone = single.iter().filter_map(move |field| self.get(field));
+        let listed = plural.iter().filter_map(move |field| self.get(field)).flat_map(|value| match value {
             Value::Array(items) => items.as_slice(),
             other => std::slice::from_ref(other),
         });
-        alone.chain(listed).filter_map(text_of).collect()
+        alone.chain(listed).filter_map(text_of)
     }
 }
 
 /// All sources of a hit.
-pub(crate) fn sources(hit: &Hit) -> Vec<Source<'_>> {
-    let mut sources = vec![Source::Fields(&hit.source)];
-    if let Some(Value::Object(origin)) = hit.source.get("origin") {
-        sources.push(Source::Fields(origin));
-    }
-    if let Some(key) = hit.metadata.get("origin_source_key").filter(|key| !key.is_null()) {
-        sources.push(Source::Key(key));
-    }
-    sources
+pub(crate) fn sources(hit: &Hit) -> impl Iterator<Item = Source<'_>> + Clone {
+    let origin = match hit.source.get("origin") {
+        Some(Value::Object(origin)) => Some(Source::Fields(origin)),
+        _ => None,
+    };
+    let key = hit.metadata.get("origin_source_key").filter(|key| !key.is_null()).map(Source::Key);
+    [Some(Source::Fields(&hit.source)), origin, key].into_iter().flatten()
 }
 
 /// The values of `single` and `plural` fields over all sources of a hit.
 pub(crate) fn texts<'a>(hit: &'a Hit, single: &[&str], plural: &[&str]) -> Vec<Cow<'a, str>> {
-    sources(hit).into_iter().flat_map(|source| source.texts(single, plural)).collect()
+    sources(hit).flat_map(|source| source.texts(single, plural)).collect()
 }
 
 /// The benchmark's document ids that a hit carries: explicit benchmark ids, then `document_id`, then the ids in its keys.
-pub(crate) fn document_ids(hit: &Hit) -> Vec<Cow<'_, str>> {
+pub(crate) fn document_ids(hit: &Hit) -> impl Iterator<Item = Cow<'_, str>> {
     let sources = sources(hit);
-    let mut ids: Vec<Cow<'_, str>> = Vec::new();
-    ids.extend(sources.iter().flat_map(|source| source.texts(&BENCHMARK_ID, &BENCHMARK_IDS)));
-    ids.extend(Source::Fields(&hit.metadata).texts(&BENCHMARK_ID, &BENCHMARK_IDS));
-    ids.extend(sources.iter().flat_map(|source| source.texts(&DOCUMENT_ID, &DOCUMENT_IDS)));
-    for key in sources.iter().flat_map(|source| source.texts(&KEY, &KEYS)) {
-        ids.extend(raw_key_document(&key).map(|id| Cow::Owned(id.to_string())));
-    }
-    ids
+    let named = sources.clone().flat_map(|source| source.texts(&BENCHMARK_ID, &BENCHMARK_IDS));
+    let by_metadata = Source::Fields(&hit.metadata).texts(&BENCHMARK_ID, &BENCHMARK_IDS);
+    let own = sources.clone().flat_map(|source| source.texts(&DOCUMENT_ID, &DOCUMENT_IDS));
+    let keys = sources.flat_map(|source| source.texts(&KEY, &KEYS));
+    let in_keys = keys.filter_map(|key| raw_key_document(&key).map(|id| Cow::Owned(id.to_string())));
+    named.chain(by_metadata).chain(own).chain(in_keys)
 }
 
 /// The text form of an id (spec/heta 5.1); `None` for null and for blank texts.
@@ -122,7 +122,7 @@ mod tests {
             }),
             json!({"origin_source_key": "raw/benchmarks/sea/test/k3/x", "benchmark_document_id": "b1"}),
         );
-        assert_eq!(document_ids(&hit), ["b1", "d1", "7", "k1", "k2", "k3"]);
+        assert_eq!(document_ids(&hit).collect::<Vec<_>>(), ["b1", "d1", "7", "k1", "k2", "k3"]);
     }
 
     #[test]

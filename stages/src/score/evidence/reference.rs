@@ -17,6 +17,9 @@ pub(crate) fn ids(hit: &Hit) -> Vec<Cow<'_, str>> {
 /// Whether the reference id of `piece` is one of the hit's ids; `None` where one of the two has none.
 pub(crate) fn refers(piece: &Evidence, hit: &Hit) -> Option<bool> {
     let reference = piece.reference()?;
+    if hit.id == reference {
+        return Some(true);
+    }
     let ids = ids(hit);
     (!ids.is_empty()).then(|| ids.iter().any(|id| id == reference))
 }
