@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use ragstage_cache::table_file::{TableFile, TableSource};
 
 use crate::benchmark;
-use crate::figure::{Figure, Target};
+use crate::figure::{Figure, Target, median};
 use crate::space::Space;
 
 const EVALUATION: &str = "\
@@ -74,7 +74,24 @@ fn million() -> Vec<Figure> {
     };
     let faster = score("AP@3", 1) / score("AP@2", 2);
     figures.push(Figure::new(format!("{name}: two threads for one"), faster, "x").target(Target::AtLeast(1.8)));
+    figures.push(Figure::new("arithmetic alone: two threads for one, the most that the machine gives", most(), "x"));
     figures
+}
+
+/// How much more arithmetic two threads do than one: cores may share what they compute with, and virtual ones more.
+fn most() -> f64 {
+    let work = || {
+        let start = Instant::now();
+        black_box((0..400_000_000u64).fold(1, |sum: u64, i| black_box(sum.wrapping_mul(31).wrapping_add(i))));
+        start.elapsed()
+    };
+    let both =
+        || std::thread::scope(|scope| [scope.spawn(work), scope.spawn(work)].map(|one| one.join().expect("work")));
+    let gains = (0..3).map(|_| {
+        let alone = work();
+        2.0 * alone.as_secs_f64() / both().into_iter().max().unwrap_or(alone).as_secs_f64()
+    });
+    median(gains.collect())
 }
 
 /// Reads columns of tables, a row group at a time, on one thread.

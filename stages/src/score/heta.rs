@@ -43,7 +43,7 @@ pub(crate) fn ranking(hits: &[Hit], cutoff: Option<u32>) -> Vec<Cow<'_, str>> {
     let mut ranking: Vec<Cow<'_, str>> = Vec::new();
     let ids = hits.iter().flat_map(|hit| {
         let metadata = Source::Fields(&hit.metadata);
-        sources(hit).into_iter().chain([metadata]).flat_map(document_ids)
+        sources(hit).chain([metadata]).flat_map(document_ids)
     });
     for id in ids {
         if ranking.len() == k {
@@ -59,7 +59,7 @@ pub(crate) fn ranking(hits: &[Hit], cutoff: Option<u32>) -> Vec<Cow<'_, str>> {
 /// Explicit ids, those in lists, those in keys, those in lists of keys.
 fn document_ids(source: Source<'_>) -> Vec<Cow<'_, str>> {
     let stripped = |id: Cow<'_, str>| Cow::Owned(python::strip(&id).to_string());
-    let mut ids: Vec<Cow<'_, str>> = source.texts(&BENCHMARK_ID, &BENCHMARK_IDS).into_iter().map(stripped).collect();
+    let mut ids: Vec<Cow<'_, str>> = source.texts(&BENCHMARK_ID, &BENCHMARK_IDS).map(stripped).collect();
     ids.extend(source.texts(&KEY, &KEYS).filter_map(|key| key_document(&key)).map(Cow::Owned));
     ids
 }
