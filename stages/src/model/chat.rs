@@ -185,7 +185,7 @@ impl Conversation<'_> {
     /// Asks once, and says what that took.
     fn request_once(&self, again: u32) -> Result<(ChatReply, Usage), RowError> {
         let body = serde_json::to_vec(&self.request.body(self.model, again)).map_err(no_json)?;
-        let bytes = self.client.post_for_bytes(&body, self.call.timeout)?;
+        let bytes = self.client.post_for_bytes(&body, self.call.timeout).map_err(|error| self.explained(error))?;
         let counted = |text: &str| Usage {
             prompt_tokens: self.request.prompt_tokens(),
             completion_tokens: Tokenizer::Cl100kBase.count(text),
@@ -206,6 +206,16 @@ impl Conversation<'_> {
         self.client.refuse_secrets(&value)?;
         let usage = usage.unwrap_or_else(|| counted(&reply.text));
         Ok((reply, usage))
+    }
+
+    /// `error`, with what to do where the server takes no schema of replies.
+    fn explained(&self, error: RowError) -> RowError {
+        let told = error.message.to_ascii_lowercase();
+        let asked = self.request.schema.is_some() && self.model.structured && error.kind == RowErrorKind::Refused;
+        match asked && (told.contains("response_format") || told.contains("schema")) {
+            true => RowError { message: format!("{} (say `structured: false` of the model)", error.message), ..error },
+            false => error,
+        }
     }
 
     /// The reply as it is kept, or what is wrong with it.

@@ -110,6 +110,21 @@ fn a_reply_that_does_not_fit_its_schema_is_asked_for_again_and_paid_for() {
 }
 
 #[test]
+fn a_server_that_takes_no_schema_is_told_apart_from_one_that_takes_not_this_request() {
+    let hint = "(say `structured: false` of the model)";
+    let words = r#"{"error": {"message": "Unsupported value: 'response_format'"}}"#;
+    let server = ModelServer::new(move |_| Act::Status(400, "", words.to_string()));
+    let told = |request: &ChatRequest| {
+        let error = ask(&MemoryContext::default(), &chat_model(&server), request).expect_err("no reply");
+        (error.kind, error.message.contains("'response_format'"), error.message.ends_with(hint))
+    };
+    assert_eq!(told(&structured()), (RowErrorKind::Refused, true, true));
+    assert_eq!(told(&plain()), (RowErrorKind::Refused, true, false));
+    server.rescript(|_| Act::Status(400, "", "no such model".to_string()));
+    assert_eq!(told(&structured()), (RowErrorKind::Refused, false, false));
+}
+
+#[test]
 fn after_three_misfits_the_row_has_failed_and_the_next_run_asks_again() {
     let server = ModelServer::new(|_| Act::Say("It is lamp 7.".into()));
     let memory = MemoryContext::default();
