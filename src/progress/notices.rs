@@ -33,9 +33,9 @@ impl Notices {
                         error.attempts,
                         if error.attempts == 1 { "" } else { "s" }
                     )),
-                    n if n == MOST_FAILURES_SHOWN + 1 => {
-                        Some(format!("{label}: more rows failed; the report lists them all"))
-                    }
+                    n if n == MOST_FAILURES_SHOWN + 1 => Some(format!(
+                        "{label}: more rows failed; the report lists those of queries and scores, `--events FILE` all"
+                    )),
                     _ => None,
                 }
             }

@@ -62,9 +62,17 @@ pub struct InputError {
 }
 
 impl InputError {
-    /// An input error without a hint.
+    /// The most characters of a message: what a file holds in one cell may be longer than anybody reads.
+    const MOST: usize = 2000;
+
+    /// An input error without a hint. Of a very long message its beginning.
     pub fn new(place: Place, message: impl Into<String>) -> Self {
-        InputError { place, message: message.into(), hint: None }
+        let mut message = message.into();
+        if let Some((end, _)) = message.char_indices().nth(Self::MOST) {
+            message.truncate(end);
+            message.push('…');
+        }
+        InputError { place, message, hint: None }
     }
 
     /// The same error with advice.
@@ -286,5 +294,18 @@ impl RowError {
 impl fmt::Display for RowError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.kind.name(), self.message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_very_long_message_the_beginning_is_told() {
+        let place = || Place::file(std::path::Path::new("a.csv"));
+        let long = InputError::new(place(), "é".repeat(200_000)).hint("shorten it");
+        assert_eq!((long.message.chars().count(), long.message.ends_with("é…")), (2001, true));
+        assert_eq!(InputError::new(place(), "é".repeat(2000)).message.chars().count(), 2000);
     }
 }
