@@ -341,8 +341,7 @@ fn llm(
     // The shipped configurations have the word "dummy" for a key.
     let key = said("api_key").filter(|key| key != "dummy" && !is_set);
     if key.is_some() {
-        let why =
-            "a key in clear is written nowhere: put it into an environment variable and name that as `api_key_env_var`";
+        let why = "it is used, and written nowhere; an environment variable that `api_key_env_var` names is safer";
         not_carried.push(NotCarried { key: "llm.api_key".to_string(), why: why.to_string() });
     }
     Some(OpenVikingLlm {

@@ -98,7 +98,9 @@ impl From<StoreError> for Failure {
 /// Runs `assignment` to its outcome.
 pub fn work(shared: &Shared, assignment: Assignment) -> Outcome {
     let mut slots = Vec::new();
-    let result = run(shared, &assignment, &mut slots);
+    // Whatever breaks down, the run hears of it: it waits for this outcome.
+    let result = std::panic::catch_unwind(AssertUnwindSafe(|| run(shared, &assignment, &mut slots)))
+        .unwrap_or_else(|panic| Err(Failure::Panic(panic_message(&*panic))));
     Outcome { id: assignment.id, result, slots, calls: assignment.calls }
 }
 
@@ -136,6 +138,7 @@ fn run(shared: &Shared, assignment: &Assignment, slots: &mut Vec<Digest>) -> Res
     context.watched = &assignment.watched;
     context.previous = Some(&assignment.previous);
     context.hold(permit);
+    // What was kept of rows stays known, however the action ends.
     let produced = std::panic::catch_unwind(AssertUnwindSafe(|| assignment.action.run(&context)));
     slots.extend(context.slots());
     let produced = produced.map_err(|panic| Failure::Panic(panic_message(&*panic)))?.map_err(Failure::Stage)?;

@@ -103,6 +103,21 @@ fn a_changed_rubric_is_judged_again_and_nothing_else_is() {
 }
 
 #[test]
+fn two_judges_with_the_same_fault_are_two_lints_of_one_report() {
+    let server = fair_server();
+    let space =
+        town(&server, "[answer_contains, {judge: correctness, model: judge}, {judge: openviking, model: second}]");
+    let second = format!("{{name: second, model: gpt-4o-mini, base_url: \"{}\"}}]", server.base_url());
+    space.edit("evaluation.yaml", "model: j-1", "model: gpt-4o");
+    space.edit("evaluation.yaml", "}]\nrecipes:", &format!("}}, {second}\nrecipes:"));
+    space.run("").expect(0);
+    let lints = space.json("reports/small/report.json")["ragstage"]["lints"].clone();
+    let floating = lints.as_array().expect("lints").iter().filter(|lint| lint["name"] == "floating-model").count();
+    assert_eq!(floating, 2, "{lints}");
+    space.run("").expect(0).expect_nothing();
+}
+
+#[test]
 fn claims_are_shared_by_the_judges_that_need_them() {
     let server = fair_server();
     let space = town(&server, "[{judge: faithfulness, model: judge}]");

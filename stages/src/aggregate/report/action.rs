@@ -1,6 +1,6 @@
 //! The report of an evaluation in every format.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ragstage_cache::key::{key_of, walk_json, walk_texts};
 use ragstage_cache::table_file::Rows;
@@ -179,8 +179,15 @@ impl Walk for BuildReport {
         if let Some(baseline) = &self.baseline {
             baseline.walk(v);
         }
+        // Two judges may have the same fault.
+        let mut told: BTreeMap<&str, usize> = BTreeMap::new();
         for (name, message) in &self.known_lints {
-            v.text(&format!("lint.{name}"), message);
+            let number = told.entry(name).or_default();
+            *number += 1;
+            match *number {
+                1 => v.text(&format!("lint.{name}"), message),
+                number => v.text(&format!("lint.{name}.{number}"), message),
+            }
         }
         if !self.silenced.is_empty() {
             walk_texts(v, "silenced", &self.silenced);
