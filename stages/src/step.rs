@@ -166,7 +166,7 @@ impl Step {
             Step::Import => 1,
             Step::Score => 1,
             Step::Aggregate => 2,
-            Step::Report => 3,
+            Step::Report => 4,
         }
     }
 }

@@ -63,6 +63,32 @@ fn a_recipe_that_is_worse_than_another() {
 }
 
 #[test]
+fn imported_responses_are_compared_with_the_only_query_of_a_recipe() {
+    let space = Space::new();
+    small::write(&space);
+    // Each case finds nothing but the lighthouse.
+    let ids = space.read("cases.jsonl");
+    let ids =
+        ids.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).expect("a case")["case_id"].clone());
+    let line =
+        |id| json!({"case_id": id, "results": [{"id": "p", "text": "x", "source": {"document_id": "lighthouse"}}]});
+    space.write("old.jsonl", &ids.map(|id| format!("{}\n", line(id))).collect::<String>());
+    space.edit(
+        "evaluation.yaml",
+        "    chunk: {size: 12}\n",
+        "    chunk: {size: 12}\n  - {name: old, responses: {path: old.jsonl}}\n",
+    );
+    space.edit("evaluation.yaml", "evaluators: [evidence_recall@3, answer_contains]", "evaluators: [RR]");
+    let gates = "gates:\n  - {measure: RR, recipe: old, no_worse_than: fine}\n  - {measure: RR, recipe: fine, no_worse_than: old}\n";
+    space.write("evaluation.yaml", &(space.read("evaluation.yaml") + gates));
+    space.run("").expect(13);
+    assert!(gate(&space, 0)["paired"]["difference"].as_f64().expect("a number") < 0.0, "{}", gate(&space, 0));
+    assert_eq!((&gate(&space, 0)["paired"]["cases"], &gate(&space, 0)["passed"]), (&json!(10), &json!(false)));
+    assert!(gate(&space, 1)["paired"]["difference"].as_f64().expect("a number") > 0.0);
+    assert_eq!(gate(&space, 1)["passed"], json!(true));
+}
+
+#[test]
 fn a_baseline_is_a_report_of_before() {
     let space = town("  - {measure: RR, recipe: fine, no_worse_than: baseline, rule: non_inferior, margin: 0.01}\n");
     let ran = space.run("").expect(3);

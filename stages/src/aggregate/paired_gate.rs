@@ -83,7 +83,7 @@ pub(super) fn compare(
                 twin.or(of_baseline.first().filter(|_| of_baseline.len() == 1))
             }
             false if paired.reference == *recipe => continue,
-            false => side_of(&own, &paired.reference, query),
+            false => side_of(&own, &paired.reference, query).or_else(|| only_side(&own, &paired.reference)),
         };
         let found = match (mine, theirs) {
             (Some(mine), Some(theirs)) => compared(theirs, mine, &outcome.measure, options),
@@ -100,6 +100,12 @@ fn fault(baseline: &Baseline, message: String, hint: &str) -> StageError {
 
 fn side_of<'s>(sides: &'s [Side], recipe: &str, query: &str) -> Option<&'s Side> {
     sides.iter().find(|side| side.recipe == recipe && side.query == query)
+}
+
+/// The side of `recipe`, where it has one query: responses that were imported have none of the evaluation's queries.
+fn only_side<'s>(sides: &'s [Side], recipe: &str) -> Option<&'s Side> {
+    let mut own = sides.iter().filter(|side| side.recipe == recipe);
+    own.next().filter(|_| own.next().is_none())
 }
 
 fn judge(outcome: &mut GateOutcome, wanted: &NoWorseThan, found: Option<Paired>) {
