@@ -128,10 +128,11 @@ impl TableWriter {
     /// The last column says the same in all row groups of a [`TableStream`](crate::table_stream::TableStream) where it is given
     /// this `number`: it is encoded once.
     pub fn shared(&mut self, number: u64) {
-        self.columns.pop_if(|column| matches!(column, Column::Says(_))).into_iter().for_each(|column| {
-            let Column::Says(array) = column else { return };
-            self.columns.push(Column::Shared(array, number));
-        });
+        if let Some(last) = self.columns.last_mut()
+            && let Column::Says(array) = last
+        {
+            *last = Column::Shared(array.clone(), number);
+        }
     }
 
     /// The column `name`, which is that of this `number`: for a stream that knows it

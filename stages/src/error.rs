@@ -144,6 +144,11 @@ impl StageError {
         StageError { step, kind: StageErrorKind::Store(error) }
     }
 
+    /// The artifact `digest`, which is not what it should be.
+    pub fn artifact(step: Step, digest: &Digest, why: impl fmt::Display) -> Self {
+        StageError { step, kind: StageErrorKind::Artifact { digest: *digest, why: why.to_string() } }
+    }
+
     /// A table of ours that could not be written.
     pub fn encode(step: Step, error: impl fmt::Display) -> Self {
         StageError { step, kind: StageErrorKind::Encode(error.to_string()) }

@@ -14,7 +14,7 @@ use super::action::{ResponseTable, ScoreTable};
 use super::planned_query::PlannedQuery;
 use crate::artifact::{Queries, Units};
 use crate::contract::{Context, decoded, derived_on_all_cores, opened};
-use crate::error::{StageError, StageErrorKind};
+use crate::error::StageError;
 use crate::step::Step;
 
 /// Row groups that are read or written before what they say is put together: no more than are worth the memory.
@@ -62,7 +62,7 @@ struct CaseNames {
 impl CaseNames {
     fn read(context: &dyn Context, step: Step, digest: &Digest) -> Result<Arc<Self>, StageError> {
         derived_on_all_cores(context, digest, CaseNames::size, || {
-            let fault = |why: String| StageError { step, kind: StageErrorKind::Artifact { digest: *digest, why } };
+            let fault = |why: String| StageError::artifact(step, digest, why);
             let table = opened::<Queries>(context, step, digest)?;
             if table.groups().any(|rows| rows.start % TableStream::GROUP_ROWS != 0) {
                 return Err(fault("its row groups are of another size".to_string()));
@@ -119,7 +119,7 @@ impl CaseList {
             let rows = unit.case_positions(names.rows);
             if let Some(row) = rows.iter().find(|&&row| row >= names.rows) {
                 let why = format!("unit {} names case {row} of {}", unit.unit_id, names.rows);
-                return Err(StageError { step, kind: StageErrorKind::Artifact { digest: *units_digest, why } });
+                return Err(StageError::artifact(step, units_digest, why));
             }
             entries.extend(rows.into_iter().map(|row| CaseEntry { unit: number, row }));
             ranges.push(start..entries.len());
@@ -249,7 +249,7 @@ impl CaseList {
     pub(super) fn other_cases(&self, step: Step, digest: &Digest, unit: usize, rows: usize) -> StageError {
         let unit = &self.units.units[unit];
         let why = format!("its {rows} rows are not the {} cases of unit {} in their order", unit.cases, unit.unit_id);
-        StageError { step, kind: StageErrorKind::Artifact { digest: *digest, why } }
+        StageError::artifact(step, digest, why)
     }
 
     /// One slot per unit, filled from `tables` (unit id and table) and empty where a unit has none.

@@ -9,7 +9,7 @@ use super::normal_interval::{MANY, normal_interval};
 use super::options::StatisticsOptions;
 use super::series::Series;
 use super::summary::{Counts, Interval, LabelCount, MeasureSummary, NoHeadline, Resampled, Slice};
-use crate::artifact::{ScoreState, ScoreValue};
+use crate::artifact::{ScoreState, ScoreValue, Unit};
 
 /// The outcomes of a series as columns, by entry.
 struct Column<'a> {
@@ -51,9 +51,8 @@ impl MeasureSummary {
         let units = match cases.units.units.as_slice() {
             [] | [_] => Vec::new(),
             units => {
-                let slice = |(i, unit): (usize, &crate::artifact::Unit)| {
-                    column.slice("unit", Some(unit.unit_id.clone()), cases.range(i))
-                };
+                let slice =
+                    |(i, unit): (usize, &Unit)| column.slice("unit", Some(unit.unit_id.clone()), cases.range(i));
                 units.iter().enumerate().map(slice).collect()
             }
         };

@@ -12,7 +12,7 @@ use super::planned_query::PlannedQuery;
 use super::usage::UsagePart;
 use crate::artifact::Observations;
 use crate::contract::{Context, derived, opened};
-use crate::error::{StageError, StageErrorKind};
+use crate::error::StageError;
 use crate::model::ModelUsage;
 use crate::step::Step;
 
@@ -46,10 +46,8 @@ impl ObservedRows {
         cases.check_table(step, digest, unit, &table)?;
         derived(context, step, digest, &|| {
             let read = |group: usize, range: std::ops::Range<usize>| {
-                let rows = Observations::read(&table, group).map_err(|error| StageError {
-                    step,
-                    kind: StageErrorKind::Artifact { digest: *digest, why: error.to_string() },
-                })?;
+                let rows =
+                    Observations::read(&table, group).map_err(|error| StageError::artifact(step, digest, error))?;
                 cases.check_rows(step, digest, unit, range.start, rows.iter().map(|row| row.case_id.as_str()))?;
                 let mut part = ObservedRows::default();
                 for (row, observation) in range.zip(rows) {

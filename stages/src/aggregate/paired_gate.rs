@@ -80,10 +80,11 @@ pub(super) fn compare(
         let theirs = match paired.reference == NoWorseThan::BASELINE {
             true => {
                 let twin = mine.and_then(|mine| mine.twin(&own, &of_baseline));
-                twin.or(of_baseline.first().filter(|_| of_baseline.len() == 1))
+                twin.or_else(|| only(of_baseline.iter()))
             }
             false if paired.reference == *recipe => continue,
-            false => side_of(&own, &paired.reference, query).or_else(|| only_side(&own, &paired.reference)),
+            false => side_of(&own, &paired.reference, query)
+                .or_else(|| only(own.iter().filter(|side| side.recipe == paired.reference))),
         };
         let found = match (mine, theirs) {
             (Some(mine), Some(theirs)) => compared(theirs, mine, &outcome.measure, options),
@@ -102,10 +103,9 @@ fn side_of<'s>(sides: &'s [Side], recipe: &str, query: &str) -> Option<&'s Side>
     sides.iter().find(|side| side.recipe == recipe && side.query == query)
 }
 
-/// The side of `recipe`, where it has one query: responses that were imported have none of the evaluation's queries.
-fn only_side<'s>(sides: &'s [Side], recipe: &str) -> Option<&'s Side> {
-    let mut own = sides.iter().filter(|side| side.recipe == recipe);
-    own.next().filter(|_| own.next().is_none())
+/// The side of those that there are, where it is one: responses that were imported have none of the evaluation's queries.
+fn only<'s>(mut sides: impl Iterator<Item = &'s Side>) -> Option<&'s Side> {
+    sides.next().filter(|_| sides.next().is_none())
 }
 
 fn judge(outcome: &mut GateOutcome, wanted: &NoWorseThan, found: Option<Paired>) {

@@ -11,7 +11,7 @@ use super::planned_query::PlannedQuery;
 use super::unit_responses::ResponseFailure;
 use crate::artifact::{Answers, Results};
 use crate::contract::{Context, derived_on_all_cores, opened};
-use crate::error::{DecodeError, RowError, StageError, StageErrorKind};
+use crate::error::{DecodeError, RowError, StageError};
 use crate::step::Step;
 
 /// The failures of one query of one recipe.
@@ -96,12 +96,7 @@ impl UnitFailures {
         cases: &CaseList,
         unit: usize,
     ) -> Result<Self, StageError> {
-        let fault = |digest| {
-            move |error: DecodeError| StageError {
-                step,
-                kind: StageErrorKind::Artifact { digest, why: error.to_string() },
-            }
-        };
+        let fault = |digest: Digest| move |error: DecodeError| StageError::artifact(step, &digest, error);
         let results = opened::<Results>(context, step, &table.results)?;
         cases.check_table(step, &table.results, unit, &results)?;
         let answers = match &table.answers {

@@ -14,7 +14,7 @@ use super::case_list::{CaseList, CasesOfUnit};
 use super::planned_query::PlannedQuery;
 use crate::artifact::{Json, ScoreOutcome, ScoreState, ScoreValue, Scores};
 use crate::contract::{Context, derived_on_all_cores, opened};
-use crate::error::{DecodeError, RowError, RowErrorKind, StageError, StageErrorKind};
+use crate::error::{DecodeError, RowError, RowErrorKind, StageError};
 use crate::step::Step;
 
 /// What became of one case.
@@ -149,10 +149,7 @@ impl Outcomes {
         cases: &CaseList,
         unit: usize,
     ) -> Result<Self, StageError> {
-        let fault = |error: DecodeError| StageError {
-            step,
-            kind: StageErrorKind::Artifact { digest: *digest, why: error.to_string() },
-        };
+        let fault = |error: DecodeError| StageError::artifact(step, digest, error);
         let table = opened::<Scores>(context, step, digest)?;
         cases.check_table(step, digest, unit, &table)?;
         let read = |group: usize, rows: std::ops::Range<usize>| {
@@ -237,10 +234,7 @@ impl Series {
     ) -> Result<Vec<Json>, StageError> {
         let Some((digest, _)) = self.tables.get(unit).and_then(Option::as_ref) else { return Ok(Vec::new()) };
         let table = opened::<Scores>(context, step, digest)?;
-        Scores::details(&table, group, rows).map_err(|error| StageError {
-            step,
-            kind: StageErrorKind::Artifact { digest: *digest, why: error.to_string() },
-        })
+        Scores::details(&table, group, rows).map_err(|error| StageError::artifact(step, digest, error))
     }
 }
 

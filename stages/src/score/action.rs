@@ -7,7 +7,7 @@ use ragstage_cache::{Digest, KeyVisitor, Walk};
 use super::evaluator::Evaluator;
 use crate::artifact::Unit;
 use crate::contract::{Action, Context, Produced, begin_key};
-use crate::error::{StageError, StageErrorKind};
+use crate::error::StageError;
 use crate::step::Step;
 
 /// Scores every case of a unit; gives `scores` in the unit's case order.
@@ -85,5 +85,5 @@ impl Action for ScoreResponses {
 
 /// What is wrong with the artifact `digest`.
 pub(super) fn artifact(digest: &Digest, why: String) -> StageError {
-    StageError { step: Step::Score, kind: StageErrorKind::Artifact { digest: *digest, why } }
+    StageError::artifact(Step::Score, digest, why)
 }

@@ -10,7 +10,7 @@ use super::shown_cases::ShownCases;
 use crate::aggregate::case_list::CaseList;
 use crate::artifact::{Gold, Golds, Queries, Query};
 use crate::contract::{Context, decoded, opened};
-use crate::error::{DecodeError, StageError, StageErrorKind};
+use crate::error::{DecodeError, StageError};
 use crate::step::Step;
 
 /// The texts by the case's position in the benchmark.
@@ -38,10 +38,7 @@ impl CaseTexts {
             (opened::<Queries>(context, step, queries)?, opened::<Golds>(context, step, gold)?);
         let fault = |digest: &Digest| {
             let digest = *digest;
-            move |error: DecodeError| StageError {
-                step,
-                kind: StageErrorKind::Artifact { digest, why: error.to_string() },
-            }
+            move |error: DecodeError| StageError::artifact(step, &digest, error)
         };
         let mut texts = BTreeMap::new();
         for (group, range) in gold_table.groups().enumerate() {
